@@ -34,7 +34,6 @@ public enum DependencyContext: String, Hashable, Sendable, CaseIterable {
 }
 
 extension DependencyContext {
-    /// The context of this process, which cannot change while it runs.
     static let ofProcess = detected(
         arguments: CommandLine.arguments,
         environment: ProcessInfo.processInfo.environment,

@@ -10,7 +10,6 @@ public struct DependencyValues: Sendable {
 
     @TaskLocal package static var taskLocal = Self()
 
-    /// An override with its nesting depth.
     private struct Entry: Sendable {
         let value: any Sendable
         let depth: Int
@@ -151,7 +150,6 @@ private enum ReporterKey: DependencyKey {
     static var liveValue: DependencyIssueReporter { .ofProcess }
 }
 
-/// The test values created so far in the running test.
 private enum TestCacheKey: DependencyKey {
     static var liveValue: ValueCache { ValueCache() }
 }

@@ -1,8 +1,6 @@
 import Synchronization
 
-/// The dependencies among values that are being created.
-///
-/// They detect deadlocks: two threads that create values which need each other would wait forever.
+/// The dependencies among values that are being created, which detect deadlocks.
 struct ValueNeeds {
     /// A value that has not been created yet.
     struct Node: Sendable {
@@ -42,7 +40,6 @@ struct ValueNeeds {
         return get()
     }
 
-    /// Creates a value, recording what it needs meanwhile.
     static func make<Value>(_ node: Node, _ make: () -> Value) -> Value {
         $maker.withValue(Maker(node: node, task: task), operation: make)
     }
@@ -67,6 +64,5 @@ struct ValueNeeds {
         return keys
     }
 
-    /// Removes the need of a maker that has obtained its value.
     mutating func end(_ maker: Node) { needs[maker.id] = nil }
 }

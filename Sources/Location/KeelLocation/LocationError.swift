@@ -15,7 +15,6 @@ public struct LocationError: KeelError {
         self.cause = cause
     }
 
-    /// The caller's task was canceled.
     static var cancellation: LocationError {
         LocationError(.cancelled, "The call was canceled.", cause: CancellationError())
     }

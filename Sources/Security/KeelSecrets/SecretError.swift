@@ -171,7 +171,6 @@ extension SecretError.Code {
 }
 
 extension SecretError {
-    /// Creates the error of a secret store for a failed file operation.
     init(_ error: FileSystemError, otherwise code: Code) {
         switch error.kind {
         case .notPermitted:

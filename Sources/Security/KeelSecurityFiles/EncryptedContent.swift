@@ -9,7 +9,6 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The encryption and decryption of streams.
 extension EncryptedFileStoreAdapter {
     /// Returns the encrypted form of a content, which fails at its end if the plaintext differs from the announced
     /// length or checksum.
@@ -51,7 +50,6 @@ extension EncryptedFileStoreAdapter {
         opened(content, path, size, by: streams.decryptor(associatedData: associatedData(path)))
     }
 
-    /// Returns the plaintext of the encrypted segments that hold a part.
     func part(
         _ content: FileContent,
         _ path: FileStorePath,
@@ -84,7 +82,6 @@ extension EncryptedFileStoreAdapter {
         }
     }
 
-    /// Returns the error for bytes that cannot be authenticated.
     func damaged(_ path: FileStorePath, _ cause: SecurityError?) -> FileStoreError {
         FileStoreError(
             .damaged,
@@ -116,13 +113,7 @@ private final class Sealer: Sendable {
         state = Mutex(State(encryptor: encryptor, hash: hash))
     }
 
-    /// Returns the next encrypted piece.
-    ///
-    /// - Parameters:
-    ///   - reader: The plaintext.
-    ///   - check: Called at the end of the plaintext; throws if it is not as announced.
-    /// - Returns: The piece, or nil at the end.
-    /// - Throws: `FileStoreError`.
+    /// Returns the next encrypted piece; at the end, calls `check`, which throws if the plaintext is not as announced.
     func next(
         from reader: FileReader,
         check: (FileHash, Int) throws(FileStoreError) -> Void

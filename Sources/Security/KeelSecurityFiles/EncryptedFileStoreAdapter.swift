@@ -203,7 +203,6 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
 
     // MARK: Moving
 
-    /// Removes the source of a move, if it is still the version that was copied.
     private func remove(
         _ request: FileTransferRequest,
         _ version: FileVersion

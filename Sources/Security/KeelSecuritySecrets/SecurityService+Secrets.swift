@@ -125,7 +125,6 @@ package struct KeptKeyset: Sendable {
         throw SecurityError(.keyStoreFailed, "another process has locked the keyset")
     }
 
-    /// Adds the remedy to an error, keeping its code.
     private func unusable(_ error: SecurityError, _ what: String) -> SecurityError {
         guard error.code != .cancelled else { return error }
         return SecurityError(

@@ -242,7 +242,6 @@ extension DependencyValues {
     }
 }
 
-/// Returns the message of the stand-in for a dependency that a test does not set.
 private func notSet(_ name: String) -> String {
     "the test sets no \(name): use withDependencies { $0.\(name) = … } or the trait"
 }

@@ -27,7 +27,6 @@ extension NetworkClient {
             )
     }
 
-    /// The transport of this platform; nil if its trait is off.
     static func availableTransport() -> (any HTTPTransport)? {
         #if canImport(Darwin)
         URLSessionTransport()

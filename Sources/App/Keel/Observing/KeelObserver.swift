@@ -70,7 +70,6 @@ public struct KeelObserver: Sendable {
         }
     }
 
-    /// The code of a Keel error, or the type name of another error.
     private static func code(of error: any Error) -> String {
         if error is CancellationError { return "cancelled" }
         guard let error = error as? any KeelError else { return "\(type(of: error))" }

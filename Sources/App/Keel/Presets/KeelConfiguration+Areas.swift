@@ -95,7 +95,6 @@ extension KeelConfiguration {
 }
 
 extension KeelConfiguration.FileLocation {
-    /// Returns the folder on disk; nil in memory.
     func folder(_ name: String) -> URL? {
         switch self {
         case .memory: nil
@@ -104,7 +103,6 @@ extension KeelConfiguration.FileLocation {
         }
     }
 
-    /// The app's folder in the user's application data folder.
     static func applicationSupport(of app: String) -> URL {
         // The temporary folder is the fallback on a system without such a folder.
         (FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first

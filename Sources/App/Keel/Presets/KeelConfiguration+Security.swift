@@ -48,7 +48,6 @@ extension KeelConfiguration {
         }
     }
 
-    /// The secrets that hold the key of the keyset.
     private func keySecrets(_ folder: URL, _ keyFiles: URL) throws(SecretError) -> SecretStore {
         #if os(Linux)
         guard case .platform(let service) = secrets else { return try makeSecrets() }

@@ -92,7 +92,6 @@ public struct BackgroundWork: Sendable {
 
     // MARK: Running
 
-    /// The end of a part, by index.
     private struct Ending: Sendable {
         let place: Int
         let error: (any Error)?

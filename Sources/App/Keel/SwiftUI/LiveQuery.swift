@@ -27,7 +27,6 @@ public struct LiveQuery<Item: Sendable>: DynamicProperty {
     let make: () -> LiveCollection<Item>
     /// Derives the query from the query for all documents.
     let refine: (DocumentQuery) throws -> DocumentQuery
-    /// The query; nil if it could not be made.
     let query: DocumentQuery?
 
     /// Creates a query over a collection, a collection group, or either with revisions.
@@ -73,7 +72,6 @@ public struct LiveQuery<Item: Sendable>: DynamicProperty {
 @MainActor
 final class LiveQueryState<Item: Sendable> {
     private(set) var live: LiveCollection<Item>
-    /// The query of the most recent view.
     private var query: DocumentQuery?
 
     init(_ live: LiveCollection<Item>, _ query: DocumentQuery?) {
@@ -81,7 +79,6 @@ final class LiveQueryState<Item: Sendable> {
         self.query = query
     }
 
-    /// Updates the values if the view has a different query.
     func take(_ asked: LiveQuery<Item>) {
         guard asked.query != query else { return }
         if let query, query.scope == asked.query?.scope {

@@ -112,7 +112,6 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
         return KeptCopy((copies.value?.first ?? nil)?.time, at: copies.position)
     }
 
-    /// Encodes a key as a path segment.
     private static func id(of key: String) -> String {
         let plain = key.utf8.map { byte -> String in
             let isPlain =
@@ -131,7 +130,6 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
     }
 }
 
-/// An in-memory ledger of the most recent fetches.
 final class TransientFetchLedger: FetchLedger {
     private let times = Cache<String, Date>(CacheConfiguration(limits: .count(256)))
 

@@ -22,7 +22,6 @@ public struct Resource<Value: Sendable>: Sendable {
     /// The tags that invalidate the resource, including its key.
     public let tags: Set<String>
 
-    /// A response of the source, and how to store it.
     struct Arrival: Sendable {
         let value: Value
         /// The tags of resources whose copies change when this is stored.
@@ -44,7 +43,6 @@ public struct Resource<Value: Sendable>: Sendable {
     /// Finds the copy that this was mapped from; nil if it was not mapped.
     private(set) var origin:
         (@Sendable (ResourceCore, Resource) async throws(DataSourceError) -> Remembered<Value>)?
-    /// The signed-in user, if the loader separates users.
     private(set) var owner: String?
     /// The place that holds one user's values at a time.
     private(set) var home: ResourceHome?
@@ -192,7 +190,6 @@ public struct Resource<Value: Sendable>: Sendable {
     }
 }
 
-/// Makes a resource for the signed-in user.
 struct ResourceRecipe<Value: Sendable>: Sendable {
     var home: ResourceHome?
     let make: @Sendable (_ owner: String?) -> Resource<Value>

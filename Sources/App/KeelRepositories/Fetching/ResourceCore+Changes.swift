@@ -10,15 +10,13 @@ struct FetchStart: Sendable {
     let epoch: Int
     /// The time of the mark in the ledger, which an invalidation by any process removes; nil if there is none.
     let mark: Date?
-    /// The number of new users so far.
     let userCount: Int
 }
 
 extension ResourceCore {
     /// Returns the state before a fetch, and marks the home of the resource in the ledger if it is not marked.
     ///
-    /// The response may be older than a change by another process that the service has accepted meanwhile, and that the
-    /// outbox no longer shows.
+    /// The response may be older than a change by another process, which the outbox no longer shows.
     func start<Value>(of resource: Resource<Value>) async throws(DataSourceError) -> FetchStart {
         let userCount = owners.changeCount
         let mark = try await mark(of: resource.home)

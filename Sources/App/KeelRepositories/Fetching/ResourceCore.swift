@@ -28,7 +28,6 @@ final class ResourceCore: Sendable {
     private let flights = SingleFlight<Flight, any Sendable>()
     /// Serializes changes to the device's copies.
     private let turns = SerialQueue()
-    /// The number of invalidations of each tag.
     private let epochs = Mutex<[String: Int]>([:])
     private let userChanges = Mutex(0)
 
@@ -48,7 +47,6 @@ final class ResourceCore: Sendable {
         owners = ResourceOwners(identity)
     }
 
-    /// The number of callers that wait for fetches.
     var waiterCount: Int { flights.waiterCount }
 
     /// A number that grows with each invalidation of one of the tags.
@@ -124,7 +122,6 @@ final class ResourceCore: Sendable {
         return Fetched(value, .cached(age: age))
     }
 
-    /// Returns the cached copy, or reads and caches it.
     func copy<Value>(
         of resource: Resource<Value>
     ) async throws(DataSourceError) -> Remembered<Value> {

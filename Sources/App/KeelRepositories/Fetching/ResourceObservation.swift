@@ -35,7 +35,6 @@ public struct ResourceObservation: Sendable, Hashable {
     public let failure: DataSourceError.Code?
 }
 
-/// Reports the steps of a loader.
 struct ResourceReporter: Sendable {
     let observer: (@Sendable (ResourceObservation) -> Void)?
 

@@ -33,7 +33,6 @@ final class ResourceOwners: Sendable {
         }
     }
 
-    /// The number of new users so far.
     var changeCount: Int { state.withLock { $0.changeCount } }
 
     func isSettled(_ owner: String, in home: ResourceHome) -> Bool {
@@ -53,12 +52,10 @@ final class ResourceOwners: Sendable {
         if let home, !isSettled(owner, in: home) { throw .somebodyElse }
     }
 
-    /// The ledger's key for the owner of a home.
     static func mark(of owner: String, in home: ResourceHome) -> String {
         "\(home.name) of \(owner)"
     }
 
-    /// The ledger's tag for entries about a home.
     static func tag(of home: ResourceHome) -> String { "owner of \(home.name)" }
 }
 

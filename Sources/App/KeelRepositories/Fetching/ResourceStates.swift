@@ -58,7 +58,6 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
 
         private let loader: ResourceLoader
         private let recipe: ResourceRecipe<Value>
-        /// The resource for the signed-in user.
         private var resource: Resource<Value>
         private let policy: FetchPolicy
         private var step = Step.announce
@@ -205,7 +204,6 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
             }
         }
 
-        /// Waits until the user is known.
         private mutating func waitForOwner() async {
             let core = loader.core
             while !Task.isCancelled {

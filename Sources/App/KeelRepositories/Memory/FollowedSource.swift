@@ -12,10 +12,8 @@ protocol FollowedSource<Element>: LocalDataSource {
     /// Returns the scope for changes to one element, or to any.
     func scope(of id: String?) -> StoreScope
 
-    /// Returns the elements with these ids, and the store's position.
     func copies(of ids: [String]) async throws(DataSourceError) -> KeptCopy<[Element?]>
 
-    /// Returns all elements, and the store's position.
     func copyOfAll() async throws(DataSourceError) -> KeptCopy<[Element]>
 }
 
@@ -24,7 +22,6 @@ protocol FollowedLedger: FetchLedger {
     /// Returns the scope for changes to the entry of a key.
     func scope(of key: String) -> StoreScope
 
-    /// Returns the time of a fetch, and the store's position.
     func copy(of key: String) async throws(DataSourceError) -> KeptCopy<Date>
 }
 

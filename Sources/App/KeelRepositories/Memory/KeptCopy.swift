@@ -1,7 +1,6 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
 
-/// How to read a copy.
 struct KeptQuestion: Sendable {
     /// Whether a fetched value has been kept before, so that an empty list counts.
     let wasKept: Bool
@@ -9,7 +8,6 @@ struct KeptQuestion: Sendable {
     let wantsPosition: Bool
 }
 
-/// A copy on the device, or the lack of one.
 struct KeptCopy<Value: Sendable>: Sendable {
     let value: Value?
     /// The store's position when it was read.

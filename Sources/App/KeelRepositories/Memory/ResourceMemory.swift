@@ -73,7 +73,6 @@ public final class ResourceMemory: Sendable {
 
     // MARK: For loaders
 
-    /// Returns the cached copy, if it is current.
     func peek<Value>(_ resource: Resource<Value>) -> Remembered<Value>? {
         let found = cache(of: Value.self).peek(resource.place)
         let isHit = found.map { isCurrent($0) } ?? false
@@ -145,7 +144,6 @@ public final class ResourceMemory: Sendable {
         }
     }
 
-    /// Ensures that changes to a collection are followed.
     private func follow(_ scope: StoreScope) async -> Bool {
         let place = FollowedPlace(scope)
         let watch = watches.withLock { $0.watch(place) { StoreWatch(scope) } }
@@ -166,7 +164,6 @@ public final class ResourceMemory: Sendable {
     }
 }
 
-/// A cached copy of a resource.
 struct Remembered<Value: Sendable>: Sendable {
     let value: Value?
     /// The time of the fetch, if known.
@@ -189,10 +186,8 @@ struct Remembered<Value: Sendable>: Sendable {
         )
     }
 
-    /// The cost, including the entry's overhead.
     var cost: Int { Self.overhead + (bytes ?? value.flatMap(Self.jsonBytes) ?? 1_024) }
 
-    /// The approximate overhead of an entry.
     private static var overhead: Int { 256 }
 
     private static func jsonBytes(_ value: Value) -> Int? {
@@ -201,7 +196,6 @@ struct Remembered<Value: Sendable>: Sendable {
     }
 }
 
-/// The position of a store that a copy was read from.
 struct StoreMark: Sendable {
     let scope: StoreScope
     let position: ChangeCursor

@@ -91,7 +91,6 @@ public struct HTTPOutboxSender: OutboxSender {
     }
 }
 
-/// An endpoint for a stored request.
 private struct KeptEndpoint: ServiceEndpoint {
     let request: OutboxRequest
     let key: String

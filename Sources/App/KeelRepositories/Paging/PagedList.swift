@@ -111,7 +111,6 @@ public final class PagedList<Element: Sendable> {
 
     // MARK: Parts
 
-    /// A load in progress, and the number of waiters.
     @MainActor
     private final class Flight {
         var task: Task<Void, Never>?

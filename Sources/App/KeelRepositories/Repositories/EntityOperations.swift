@@ -26,7 +26,6 @@ struct EntityOperations<Entity: Sendable>: Sendable {
 
 struct EntitiesAreHere: Sendable {}
 
-/// The keys and tags of a repository.
 struct EntityNames: Sendable {
     let name: String
 

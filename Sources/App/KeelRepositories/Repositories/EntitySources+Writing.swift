@@ -57,7 +57,6 @@ extension EntitySources where Local.Element: DomainRepresentable {
         @Sendable (OfflineWrites<DTO>.Change, String?) async throws(DataSourceError) ->
         OutboxReceipt
 
-    /// Returns a repository's operations, with a given way to commit offline changes.
     func operations(_ commit: @escaping CommitChange) -> EntityOperations<Domain> {
         EntityOperations(
             home: home,
@@ -100,7 +99,6 @@ extension EntitySources where Local.Element: DomainRepresentable {
 }
 
 extension OutboxWrite {
-    /// The attribute of a write that deletes its entity.
     fileprivate static let deletionMark = "deletes"
 
     /// Whether the write deletes its entity.

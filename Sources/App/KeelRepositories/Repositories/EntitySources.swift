@@ -9,7 +9,6 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The sources of a repository, from which its operations are made.
 struct EntitySources<Local: LocalDataSource>: Sendable
 where Local.Element: DomainConvertible {
     typealias DTO = Local.Element
@@ -183,7 +182,6 @@ where Local.Element: DomainConvertible {
         return changed.merging(later) { changed, _ in changed }
     }
 
-    /// Merges the service's response with the local entities that it does not replace.
     private func merged(
         _ dtos: [DTO],
         protecting keys: [String: Bool],

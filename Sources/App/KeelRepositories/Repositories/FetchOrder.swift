@@ -47,7 +47,6 @@ final class FetchOrder: Sendable {
         }
     }
 
-    /// Notes that the response to a request for all entities was kept.
     func noteList(of request: Request) { state.withLock { $0.keptList = request.number } }
 
     /// Whether the response to a later request for an entity, or for all, was kept.

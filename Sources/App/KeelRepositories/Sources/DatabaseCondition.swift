@@ -61,7 +61,6 @@ extension DocumentFilter {
 }
 
 extension DocumentValue {
-    /// Whether this is a list that contains times.
     fileprivate var hasTimes: Bool {
         guard case .array(let values) = self else { return false }
         return values.contains { if case .timestamp = $0 { true } else { false } }
@@ -69,7 +68,6 @@ extension DocumentValue {
 }
 
 extension Array {
-    /// Returns the elements that match a predicate.
     func fulfilling(_ predicate: Predicate<Element>) throws(DataSourceError) -> [Element] {
         do {
             return try filter { try predicate.evaluate($0) }

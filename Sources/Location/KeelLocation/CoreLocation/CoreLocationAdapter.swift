@@ -51,7 +51,6 @@ public struct CoreLocationAdapter: LocationAdapter {
 }
 
 extension LocationPermission {
-    /// Converts a Core Location status.
     init(_ status: CLAuthorizationStatus) {
         switch status {
         case .notDetermined: self = .notDetermined

@@ -92,7 +92,6 @@ public struct ObservedLocationAdapter<Upstream: LocationAdapter>: LocationAdapte
     }
 }
 
-/// The number of fixes of a monitoring.
 private final class FixCount: Sendable {
     let value = Atomic<Int>(0)
     let isOver = Atomic<Bool>(false)

@@ -73,12 +73,10 @@ struct FixReader {
     }
 }
 
-/// Passes fixes that are far enough from the previous one.
 struct DistanceFilter: Sendable {
     private let minimum: Double
     private var last: LocationCoordinate?
 
-    /// Creates a filter with a minimum distance in meters.
     init(_ minimum: Double) { self.minimum = minimum }
 
     mutating func passes(_ fix: LocationFix) -> Bool {

@@ -25,7 +25,6 @@ final class LocationHub: Sendable {
     }
 
     private struct Observation {
-        /// Ends the monitoring; nil if there is none.
         var end: (@Sendable () -> Void)?
         /// Whether a thread is starting or ending the monitoring, and whether it must check again.
         var isBusy = false
@@ -54,21 +53,14 @@ final class LocationHub: Sendable {
     /// The current state; nil while not monitored.
     var current: LocationState? { state.withLock { $0.tracker?.state } }
 
-    /// The newest fix, even after monitoring has ended.
     var lastFix: LocationFix? { state.withLock { $0.lastFix } }
 
-    /// Keeps the source monitored without listeners, or stops doing so.
     func hold(_ isHeld: Bool) {
         state.withLock { $0.isHeld = isHeld }
         match()
     }
 
-    /// Starts listening, until the stream is released.
-    ///
-    /// - Parameters:
-    ///   - limit: The buffer size for a slow reader; the newest elements are kept.
-    ///   - element: Maps an update to an element; nil drops it.
-    /// - Returns: The elements, starting with the current state.
+    /// Listens until the stream is released; nil drops an update.
     func listen<Element: Sendable>(
         keepingNewest limit: Int,
         _ element: @escaping @Sendable (LocationUpdate) -> Element?
@@ -98,7 +90,6 @@ final class LocationHub: Sendable {
 
     // MARK: Starting and ending
 
-    /// Starts or ends the monitoring, as needed.
     private func match() {
         let isFree = observation.withLock { observation in
             observation.isToLookAgain = observation.isBusy
@@ -184,11 +175,7 @@ final class LocationHub: Sendable {
         }
     }
 
-    /// Ensures that a task sleeps exactly while a fix may become stale.
-    ///
-    /// For a later deadline the sleeping task is kept, since it checks on waking.
-    ///
-    /// - Returns: The task that is no longer needed.
+    /// Ensures that a task sleeps exactly while a fix may become stale, and returns the task that is no longer needed.
     private func arm(_ state: inout State) -> Task<Void, Never>? {
         guard let deadline = state.tracker?.deadline else {
             state.sleepsUntil = nil

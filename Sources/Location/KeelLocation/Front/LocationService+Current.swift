@@ -40,7 +40,6 @@ extension LocationService {
     }
 }
 
-/// The result of waiting for a fix.
 private struct LocationSearch: Sendable {
     var found: LocationFix?
     /// The best accuracy of the insufficient fixes, in meters.

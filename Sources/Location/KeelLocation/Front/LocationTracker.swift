@@ -4,7 +4,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An update for listeners.
 enum LocationUpdate: Sendable {
     case state(LocationState)
     /// A fix that is not stale, even if it equals the last state.
@@ -50,7 +49,6 @@ struct LocationTracker: Sendable {
         return updates
     }
 
-    /// Handles an event of the source.
     mutating func take(_ event: LocationEvent, at now: Duration, date: Date) -> [LocationUpdate] {
         switch event {
         case .fix(let fix, let age):
@@ -69,7 +67,6 @@ struct LocationTracker: Sendable {
         }
     }
 
-    /// Handles the passing of time.
     mutating func pass(to now: Duration, date: Date) -> [LocationUpdate] {
         guard let deadline, now >= deadline, let fixedAt, let fix = lastFix else { return [] }
         let age = now - fixedAt

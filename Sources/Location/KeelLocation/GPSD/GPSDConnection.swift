@@ -14,7 +14,6 @@ import Synchronization
 /// The thread owns the socket and the read end of the pipe that wakes it; `stop` closes the write
 /// end. Others use the socket under the lock, where the thread removes it before closing it.
 final class GPSDConnection: Sendable {
-    /// How a connection ended.
     enum End: Sendable {
         /// The peer closed it.
         case closed
@@ -22,7 +21,6 @@ final class GPSDConnection: Sendable {
         case stopped
     }
 
-    /// A failed system call.
     struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         let call: String
         let text: String
@@ -57,14 +55,7 @@ final class GPSDConnection: Sendable {
     private let take: @Sendable (LineSplitter.Lines, GPSDConnection) -> Void
     private let state = Mutex(State())
 
-    /// Creates a connection; call ``run()`` to connect.
-    ///
-    /// - Parameters:
-    ///   - host: The host name or address.
-    ///   - port: The port.
-    ///   - tryNumber: The number of earlier attempts, which rotates the host's addresses.
-    ///   - resolve: Resolves the host name; may block.
-    ///   - take: Receives lines as they arrive.
+    /// Creates a connection; the number of earlier attempts rotates the host's addresses, and `resolve` may block.
     init(
         host: String,
         port: UInt16,
@@ -93,7 +84,6 @@ final class GPSDConnection: Sendable {
         }
     }
 
-    /// Ends the connection soon; callable from any thread.
     func stop() {
         let continuation = state.withLock { state in
             state.isStopped = true
@@ -216,11 +206,9 @@ struct LineSplitter {
 
     init(limit: Int) { self.limit = limit }
 
-    /// The result of splitting.
     struct Lines: Equatable {
         /// The complete, nonempty lines without their ends.
         var lines: [[UInt8]] = []
-        /// The number of lines beyond the limit.
         var oversizedCount = 0
     }
 

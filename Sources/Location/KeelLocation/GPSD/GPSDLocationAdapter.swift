@@ -69,7 +69,6 @@ public struct GPSDLocationAdapter: LocationAdapter {
     }
 }
 
-/// The counts shared by all connections of an adapter.
 final class GPSDCounts: Sendable {
     let value = Mutex(GPSDLocationAdapter.Statistics())
 }

@@ -25,9 +25,7 @@ enum GPSDMessage: Sendable {
     /// Any other message, such as satellites, times, or a receiver connecting.
     case other
 
-    /// Parses a line, without its end; `now` is the time of fixes that have none of their own.
-    ///
-    /// - Returns: The message; nil for another text or impossible values.
+    /// Parses a line, with `now` as the time of fixes without one; nil for another text or impossible values.
     static func read(_ line: [UInt8], now: @autoclosure () -> Date) -> GPSDMessage? {
         let decoder = JSONDecoder()
         let data = Data(line)
@@ -85,7 +83,6 @@ enum GPSDMessage: Sendable {
     private struct Failure: Decodable { let message: String }
 }
 
-/// A report of time, position and velocity; all fields but the mode are optional.
 private struct GPSDPosition: Decodable {
     let device: String?
     /// 0 and 1: no fix, 2: latitude and longitude, 3: also altitude.

@@ -53,7 +53,7 @@ final class GPSDSession: Sendable {
     /// Whether gpsd has reported a position or the lack of one.
     var hasReported: Bool { state.withLock { $0.hasReported } }
 
-    /// Connects and reads until the connection ends or the task is canceled; returns why it ended.
+    /// Connects and reads until the connection ends or the task is canceled; returns the reason.
     func run() async -> LocationError {
         let connection = GPSDConnection(
             host: configuration.host,

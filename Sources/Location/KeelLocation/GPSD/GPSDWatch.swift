@@ -32,7 +32,6 @@ final class GPSDWatch: Sendable {
         self.report = report
     }
 
-    /// Starts a task that runs until ``end()``.
     func start() {
         task.withLock { $0 = Task { [self] in await run() } }
     }

@@ -35,7 +35,6 @@ final class ScriptedMonitoring: Sendable {
         } while track.isEndless
     }
 
-    /// Enqueues the first event; ``drain()`` reports it.
     func enqueueStart(_ obstacle: LocationError?) {
         enqueue { state in
             state.obstacle = obstacle
@@ -43,7 +42,6 @@ final class ScriptedMonitoring: Sendable {
         }
     }
 
-    /// Sets or clears the obstacle, and enqueues the change.
     func enqueueObstacle(_ obstacle: LocationError?) {
         enqueue { state in
             defer { state.obstacle = obstacle }

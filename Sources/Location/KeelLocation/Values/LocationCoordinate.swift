@@ -61,7 +61,6 @@ enum GreatCircle {
     /// The mean radius of the WGS 84 ellipsoid, (2a + b) / 3, in meters.
     static let radius = 6_371_008.7714
 
-    /// Returns the shortest distance between two places in meters, by the haversine formula.
     static func distance(from start: LocationCoordinate, to end: LocationCoordinate) -> Double {
         let degree = Double.pi / 180
         let north = sin((end.latitude - start.latitude) * degree / 2)

@@ -191,7 +191,6 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         }
     }
 
-    /// Returns how to derive the key of a new file.
     private func newKind(_ source: KeyEncryptionKey?) throws(SecretError)
         -> SecretFileHeader.KeyKind
     {

@@ -9,12 +9,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The encryption of secret files, given the key that their header requires.
 enum SecretFileCipher {
     private static let keyInfo = Array("keel secret file 1 key".utf8)
     private static let checkInfo = Array("keel secret file 1 check".utf8)
 
-    /// Seals contents under a key, with a fresh salt and nonce.
     static func seal(
         _ contents: SecretFileContents,
         with key: SymmetricKey,

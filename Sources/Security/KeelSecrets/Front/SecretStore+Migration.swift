@@ -104,11 +104,7 @@ extension SecretStore {
         }
     }
 
-    /// Removes the marks that crashed migrations left behind.
-    ///
-    /// - Parameter now: The current time; recent marks stay, because another program may still need them.
-    /// - Returns: The remaining keys.
-    /// - Throws: The store's errors.
+    /// Removes the marks that crashed migrations left behind, except recent ones, and returns the remaining keys.
     private func removeOldMarks(_ now: Date) async throws(SecretError) -> [String] {
         var keys: [String] = []
         for key in try await list() {

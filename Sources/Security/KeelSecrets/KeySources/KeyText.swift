@@ -7,12 +7,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A reader of keys in the forms that people and deployment tools write.
 enum KeyText {
-    /// Reads a key from a named place: 32 raw bytes, 64 hexadecimal digits, or base64; newlines after text are ignored.
-    ///
-    /// - Returns: The key.
-    /// - Throws: ``SecretError`` with the code `missingKey`, which does not quote the bytes.
+    /// Reads 32 raw bytes, 64 hexadecimal digits, or base64, without the newlines after text, or throws `missingKey`.
     static func key(_ bytes: [UInt8], from place: String) throws(SecretError) -> KeyEncryptionKey {
         if let key = decoded(bytes),
             let named = KeyEncryptionKey(

@@ -171,7 +171,6 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
 }
 
 extension SecretError {
-    /// Creates the error for a status of the Keychain.
     fileprivate init(keychain status: OSStatus, otherwise code: Code) {
         let cause = SecretStoreStatus(domain: "OSStatus", number: Int(status))
         switch status {

@@ -62,7 +62,6 @@ extension SecretStore {
         #endif
     }
 
-    /// Returns the explicit choice, the recorded choice, or a newly chosen store.
     static func choose(
         service: String,
         _ choice: (any SecretStoreAdapter)?,
@@ -74,14 +73,7 @@ extension SecretStore {
         return try SecretStore(store, service: service)
     }
 
-    /// Returns the store of a service.
-    ///
-    /// - Parameters:
-    ///   - stores: The stores, in order of preference.
-    ///   - noted: The record of the choice; nil if there is nothing to choose.
-    ///   - service: The service; nil looks for a store without recording a choice.
-    /// - Returns: The recorded choice, or a newly chosen store.
-    /// - Throws: `noStore`, `cancelled`, or an error of the stores.
+    /// Returns the recorded choice, or a newly chosen store; without a service, the choice is not recorded.
     static func usable(
         of stores: [any SecretStoreAdapter],
         _ noted: StoreSelectionRecord?,

@@ -16,7 +16,6 @@ struct StoreSelectionRecord: Sendable {
         self.files = files
     }
 
-    /// Returns the kind of the chosen store, or nil if none was recorded.
     func kind() throws(SecretError) -> SecretStoreCapabilities.Kind? {
         do throws(FileSystemError) {
             guard let bytes = try files.contents(of: path, upTo: 255) else { return nil }

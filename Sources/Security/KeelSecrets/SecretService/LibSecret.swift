@@ -13,7 +13,6 @@ internal import Musl
 struct LibSecret: Sendable {
     typealias Object = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>
-    /// The place where a function stores its error.
     typealias ErrorPlace = UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
     let busGet: @Sendable @convention(c) (Int32, Object?, ErrorPlace?) -> Object?
@@ -96,7 +95,6 @@ struct LibSecret: Sendable {
     }
 }
 
-/// The symbols of a loaded library and its dependencies.
 private struct Symbols {
     let library: String
     let handle: UnsafeMutableRawPointer

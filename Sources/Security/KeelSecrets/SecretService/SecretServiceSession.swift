@@ -4,7 +4,6 @@ struct SecretServiceSession {
     typealias Object = LibSecret.Object
 
     let library: LibSecret
-    /// The object that cancels the call from another thread.
     let cancellable: Object?
 
     // Constants of the C headers.
@@ -182,7 +181,6 @@ struct SecretServiceSession {
         }
     }
 
-    /// Calls a function and throws the error that it reports.
     private func call<Value>(
         _ code: SecretError.Code,
         _ function: (LibSecret.ErrorPlace) -> Value

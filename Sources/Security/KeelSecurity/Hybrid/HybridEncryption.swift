@@ -110,7 +110,6 @@ public struct HybridDecryption: Sendable {
     /// The private keys in their current state.
     public var keyset: Keyset { ring.keyset }
 
-    /// The size of an X25519 encapsulated key, in bytes.
     private static let encapsulatedByteCount = 32
 
     /// Creates a decryptor with a keyset of private keys.
@@ -175,9 +174,7 @@ public struct HybridDecryption: Sendable {
     }
 }
 
-/// Conversions of HPKE keys to the types of the cryptography library.
 enum HybridKeys {
-    /// Returns the public half of a private key, or nil if the bytes are not a private key.
     static func publicBytes(of material: SymmetricKey) -> [UInt8]? {
         (try? privateKey(material)).map { [UInt8]($0.publicKey.rawRepresentation) }
     }

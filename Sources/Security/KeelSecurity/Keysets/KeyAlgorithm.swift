@@ -17,7 +17,6 @@ public struct KeyAlgorithm: Hashable, Sendable, CustomStringConvertible {
         case chaCha20Poly1305 = 3
     }
 
-    /// The purpose of a keyset's keys.
     enum Purpose: Hashable {
         case values
         case streams

@@ -26,7 +26,6 @@ enum KeyCoding {
         }
     }
 
-    /// Returns Tink's number and name for the kind of key material.
     static func materialType(of algorithm: KeyAlgorithm) -> (number: UInt64, name: String) {
         switch algorithm.purpose {
         case .values, .streams: (1, "SYMMETRIC")

@@ -110,7 +110,6 @@ extension Keyset {
     }
 }
 
-/// A value with a number and a name in Tink's formats.
 protocol TinkNamed: Equatable {
     static var all: [(Self, UInt64, String)] { get }
 }

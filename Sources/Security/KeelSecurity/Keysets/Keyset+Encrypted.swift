@@ -111,7 +111,6 @@ extension Keyset {
 
 /// Tink's message of an encrypted keyset: the ciphertext and an unencrypted description of the keys.
 enum EncryptedForm {
-    /// Returns the ciphertext of a message in JSON or binary form.
     static func content(of data: Data) throws(SecurityError) -> Data {
         let isJSON = data.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
         let found =

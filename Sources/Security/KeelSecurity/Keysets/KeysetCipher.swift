@@ -16,7 +16,6 @@ struct KeysetCipher: Sendable {
 
     init(_ key: KeyEncryptionKey) { self.key = SymmetricKey(data: key.bytes) }
 
-    /// Creates a cipher with the key of a source.
     init(_ source: any KeyEncryptionKeySource) async throws(SecurityError) {
         do {
             self.init(try await source.keyEncryptionKey())

@@ -23,7 +23,6 @@ public struct KeysetKey: Sendable, Identifiable {
         /// No prefix: a reader tries each such key.
         case raw
 
-        /// The byte before the key's id.
         var byte: UInt8? {
             switch self {
             case .tink: 1

@@ -1,5 +1,4 @@
 #if Crypto
-/// The keys of a keyset while it is read, in either format.
 struct KeysetParts {
     /// A key, or the remains of a destroyed key that Tink wrote.
     private enum Part {

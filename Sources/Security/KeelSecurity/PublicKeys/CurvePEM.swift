@@ -31,10 +31,8 @@ struct CurvePEM {
 
     func publicText(of rawKey: Data) -> String { Self.text("PUBLIC KEY", publicPrefix, rawKey) }
 
-    /// Returns the 32 bytes of a private key, or nil if the text is something else.
     func privateKey(in text: String) -> Data? { Self.key(in: text, "PRIVATE KEY", privatePrefix) }
 
-    /// Returns the 32 bytes of a public key, or nil if the text is something else.
     func publicKey(in text: String) -> Data? { Self.key(in: text, "PUBLIC KEY", publicPrefix) }
 
     private static func text(_ name: String, _ prefix: [UInt8], _ rawKey: Data) -> String {

@@ -21,7 +21,6 @@ struct JSONWebKey: Codable {
         d = privateKey.map(Self.text)
     }
 
-    /// Creates a key of P-256 from an uncompressed point.
     init(p256 point: Data, privateKey: Data? = nil) {
         kty = "EC"
         crv = "P-256"
@@ -30,7 +29,6 @@ struct JSONWebKey: Codable {
         d = privateKey.map(Self.text)
     }
 
-    /// Reads a key, or returns nil if the text is not such a key.
     init?(_ text: String) {
         guard let key = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else {
             return nil
@@ -51,26 +49,22 @@ struct JSONWebKey: Codable {
         return String(decoding: (try? encoder.encode(self)) ?? Data(), as: UTF8.self) + "\n"
     }
 
-    /// Returns the 32 bytes of a key of the curve Ed25519 or X25519, or nil if this is another one.
     func publicBytes(of curve: String) -> Data? {
         guard kty == "OKP", crv == curve else { return nil }
         return Self.bytes(x)
     }
 
-    /// Returns the 32 bytes of a private key of the curve, or nil if this is another one.
     func privateBytes(of curve: String) -> Data? {
         guard kty == "OKP", crv == curve else { return nil }
         return d.flatMap(Self.bytes)
     }
 
-    /// The point of a key of P-256, uncompressed.
     var p256Point: Data? {
         guard kty == "EC", crv == "P-256", let x = Self.bytes(x), let y = y.flatMap(Self.bytes)
         else { return nil }
         return Data([4]) + x + y
     }
 
-    /// The 32 bytes of a private key of P-256.
     var p256PrivateBytes: Data? {
         guard kty == "EC", crv == "P-256" else { return nil }
         return d.flatMap(Self.bytes)

@@ -265,7 +265,6 @@ extension VerificationKey {
 }
 
 extension JSONWebKey {
-    /// The bytes of the public half of a key for signatures.
     fileprivate var verificationBytes: Data? { publicBytes(of: "Ed25519") ?? p256Point }
 }
 #endif

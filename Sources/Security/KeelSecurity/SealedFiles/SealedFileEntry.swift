@@ -9,7 +9,6 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// An encrypted form of the file's key.
 enum SealedFileEntry: Sendable {
     /// The key for a recipient, encrypted with HPKE.
     case recipient(Data)
@@ -29,7 +28,6 @@ enum SealedFileEntry: Sendable {
         }
     }
 
-    /// Reads the entries of a header.
     static func read(_ body: [UInt8]) throws(SecurityError) -> [Self] {
         var entries: [Self] = []
         var rest = body[...]
@@ -102,7 +100,6 @@ struct SealedFilePassphrase: Sendable {
         }
     }
 
-    /// Reads the entry, or returns nil if it is damaged.
     init?(bytes: [UInt8]) {
         guard bytes.count == 12 + Self.saltByteCount + Self.wrappedByteCount else { return nil }
         func number(_ index: Int) -> Int {
@@ -118,7 +115,6 @@ struct SealedFilePassphrase: Sendable {
         return numbers.flatMap { UInt32($0).bigEndianBytes } + salt + wrapped
     }
 
-    /// Returns the file's key, or nil with another passphrase.
     func unwrap(with passphrase: String) throws(SecurityError) -> SymmetricKey? {
         guard Self.isSound(cost) else {
             throw SecurityError(

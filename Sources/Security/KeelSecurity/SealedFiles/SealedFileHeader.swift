@@ -26,7 +26,6 @@ public struct SealedFileHeader: Sendable {
     static let magic = Array("KEELSEAL".utf8)
     static let version: UInt8 = 1
     static let macByteCount = 32
-    /// The size of the part before the entries, in bytes.
     static let prefixByteCount = 13
     /// The maximum size of the entries in bytes: headers are read whole, and may come from anyone.
     static let maximumEntryByteCount = 1 << 20
@@ -37,7 +36,6 @@ public struct SealedFileHeader: Sendable {
     /// The header as it is written to the file.
     public let bytes: Data
 
-    /// The forms of the file's key, one per recipient, or one for a passphrase.
     let entries: [SealedFileEntry]
 
     /// Whether the file was sealed under a passphrase, and not for recipients.

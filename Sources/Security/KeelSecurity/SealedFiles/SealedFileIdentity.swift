@@ -165,7 +165,6 @@ struct CheckedKeyText {
         prefix + Hexadecimal.text(of: Array(key) + check(key))
     }
 
-    /// Returns the 32 bytes of the key, or nil if the text is another one.
     func bytes(of text: String) -> Data? {
         let lines = text.split(whereSeparator: \.isNewline).map { $0.filter { !$0.isWhitespace } }
             .filter { !$0.isEmpty && !$0.hasPrefix("#") }

@@ -61,7 +61,6 @@ private final class OpeningResult: Sendable {
     }
 }
 
-/// The thread on which keys are opened while a synchronous call waits.
 private final class OpeningExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "keel.security.opening")
 

@@ -104,7 +104,6 @@ public final class KeyRing: Sendable {
         try opened(data, associatedData).plain
     }
 
-    /// Returns the plaintext and the id of the key that encrypted it.
     func opened(
         _ data: Data,
         _ associatedData: some DataProtocol
@@ -123,7 +122,6 @@ public final class KeyRing: Sendable {
 
     // MARK: Primary key
 
-    /// Counts one message and returns the primary key.
     private func nextKey() throws(SecurityError) -> SealingKey {
         let isStale = follower?.isCurrent == false
         return try state.withLock { state throws(SecurityError) in

@@ -30,7 +30,6 @@ struct KeyRingState {
     /// Whether the keyset's file must be read before the next encryption.
     private(set) var isInDoubt = false
     private var reservation: UInt64
-    /// When the ring last looked for keys to destroy.
     private var lastLook: Date?
     /// The times that the clock has shown to a ring without a file.
     private var time: CertainTime?

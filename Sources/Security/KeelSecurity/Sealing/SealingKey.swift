@@ -22,7 +22,6 @@ final class SealingKey: Sendable {
     private let cipher: KeyAlgorithm.Cipher
     private let material: SymmetricKey
 
-    /// Creates a sealing key, or returns nil if the key is not enabled.
     init?(_ key: KeysetKey) {
         guard let material = key.material, key.status == .enabled else { return nil }
         id = key.id
@@ -76,8 +75,7 @@ final class SealingKey: Sendable {
         }
     }
 
-    /// Inserts the prefix within the existing buffer if it can grow: ciphers process gigabytes per second, and a second
-    /// freshly allocated buffer costs more than they do.
+    /// Inserts the prefix within the existing buffer if it can grow: a second buffer costs more than the cipher.
     private func insertPrefix(into sealed: inout Data) {
         guard prefix != .raw else { return }
         // The big-endian number has five significant bytes behind three that are skipped.
@@ -88,13 +86,7 @@ final class SealingKey: Sendable {
         }
     }
 
-    /// Decrypts data that was sealed with this key.
-    ///
-    /// - Parameters:
-    ///   - sealed: The ciphertext.
-    ///   - start: The result of ``start(of:)`` for it.
-    ///   - associatedData: The associated data it is bound to.
-    /// - Returns: The plaintext, or nil for anything else, whatever the reason.
+    /// Decrypts data, whose ``start(of:)`` is known, or returns nil.
     func open(_ sealed: Data, _ start: UInt64?, _ associatedData: some DataProtocol) -> Data? {
         let prefixCount = prefix == .raw ? 0 : 5
         guard sealed.count >= prefixCount + Self.overhead, prefix == .raw || start == prefixNumber

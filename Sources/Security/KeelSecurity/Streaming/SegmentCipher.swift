@@ -17,7 +17,6 @@ struct SegmentCipher: Sendable {
     private let key: SymmetricKey
     private let noncePrefix: Data
 
-    /// Creates the cipher of a new stream.
     init(_ key: KeysetKey, associatedData: Data) throws(SecurityError) {
         guard let layout = SegmentLayout(key.algorithm) else {
             throw SecurityError(.invalidArgument, "key \(key.id) is not for streams")
@@ -30,7 +29,6 @@ struct SegmentCipher: Sendable {
         self = cipher
     }
 
-    /// Creates the cipher of a stream from its header, or returns nil if the header does not fit the key.
     init?(_ key: KeysetKey, header bytes: Data, associatedData: Data) {
         guard let layout = SegmentLayout(key.algorithm), let material = key.material,
             key.status == .enabled, bytes.count >= layout.headerCount,

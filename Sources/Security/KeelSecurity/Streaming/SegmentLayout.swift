@@ -34,13 +34,11 @@ struct SegmentLayout: Hashable, Sendable {
 
     func segmentCount(size: Int) -> Int { max(1, (size + segment - 1) / segment) }
 
-    /// Returns the byte range of a segment in an encrypted stream of `size` bytes.
     func place(of index: Int, size: Int) -> Range<Int> {
         let start = index * segment + (index == 0 ? headerCount : 0)
         return start..<max(start, min((index + 1) * segment, size))
     }
 
-    /// Returns the size of the encrypted stream for `count` plaintext bytes.
     func encryptedCount(of count: Int) -> Int {
         let inLater = max(0, count - plainCount(of: 0))
         let segments = 1 + (inLater + plainSegment - 1) / plainSegment

@@ -9,10 +9,7 @@ internal import Foundation
 #endif
 
 extension DocumentFilter {
-    /// Returns the condition for the database.
-    ///
-    /// - Parameter attribute: Returns the attribute for a property.
-    /// - Returns: The condition; nil for all objects.
+    /// Returns the condition for the database; nil for all objects.
     func managedCondition(
         _ attribute: (String) -> NSAttributeDescription?
     ) -> NSPredicate? {

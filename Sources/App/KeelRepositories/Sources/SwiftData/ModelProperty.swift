@@ -123,7 +123,6 @@ public struct ModelProperty<Element: ModelRepresentable>: Sendable {
 
     // MARK: Combining
 
-    /// Combines conditions into one.
     static func joined(
         _ conditions: [Condition],
         by join: (Condition, Condition) -> Condition
