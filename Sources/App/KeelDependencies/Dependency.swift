@@ -9,11 +9,11 @@
 /// ```
 ///
 /// Each access looks up the value, so an override around the call takes effect. Overrides around the *creation* of the
-/// object stay with the object, even in code that inherits no task-local values, such as a callback or a detached task.
-/// If both set the same key, the innermost override wins.
+/// object stay with the object, even in code that inherits no task-local values. If both set the same key, the
+/// innermost override wins.
 ///
-/// In an `@Observable` class, add `@ObservationIgnored`. An object that outlives a test, such as one in a `static let`,
-/// carries the values of the test that created it into the next test.
+/// In an `@Observable` class, add `@ObservationIgnored`. An object that outlives a test carries the values of that test
+/// into the next one.
 @propertyWrapper
 public struct Dependency<Value: Sendable>: Sendable {
     private let valuesOfReader: DependencyValues

@@ -1,7 +1,6 @@
 /// Runs an operation with overridden dependencies.
 ///
-/// The overrides apply to the operation and the tasks it starts, and not to concurrent code in this or another task.
-/// Calls can be nested.
+/// The overrides apply to the operation and the tasks it starts. Calls can be nested.
 ///
 /// ```swift
 /// let found = withDependencies {

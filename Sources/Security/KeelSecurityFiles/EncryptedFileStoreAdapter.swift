@@ -20,9 +20,8 @@ internal import Foundation
 /// its end is known to be complete. Reading a part of a file takes two reads of the store: of its header and of the
 /// segments that hold the part. Such a read does not detect that the file was truncated behind the part.
 ///
-/// Only the bytes of files are encrypted: paths, sizes, times, content types and attributes are visible in the store.
-/// Files have no checksum, because that of the plaintext would reveal which files are equal; a checksum in the options
-/// of a call is compared with the plaintext.
+/// Paths, sizes, times, content types and attributes are visible in the store. Files have no checksum; a checksum in
+/// the options of a call is compared with the plaintext.
 ///
 /// With ``FileBinding/path`` a file is valid only at its own path. Copying and moving then decrypt and encrypt the
 /// file, and a move writes the target before it removes the source: a crash in between leaves both files.
@@ -272,7 +271,7 @@ extension FileStoreAdapter {
     ///
     /// - Parameters:
     ///   - streams: The encryption; all enabled keys must have the same segment layout.
-    ///   - context: The context that files are bound to; files of another context are refused.
+    ///   - context: The context that files are bound to.
     ///   - binding: Whether a file is valid only at its own path.
     /// - Returns: The encrypting adapter.
     /// - Throws: `FileStoreError` with the code `invalidArgument` for keys with different layouts.

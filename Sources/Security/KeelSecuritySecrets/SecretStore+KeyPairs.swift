@@ -10,9 +10,8 @@ internal import Foundation
 
 /// Key pairs in a secret store.
 ///
-/// The private key is stored as PEM (PKCS#8, RFC 5958), which other programs can read; the public key is computed from
-/// it. Tasks that create a pair under one key at the same time all get the same pair, as do processes if the store
-/// compares across them.
+/// The private key is stored as PEM (PKCS#8, RFC 5958); the public key is computed from it. Tasks that create a pair
+/// under one key at the same time all get the same pair, as do processes if the store compares across them.
 extension SecretStore {
     /// Returns the private key of a signing key pair, creating the pair if it is missing.
     ///

@@ -52,9 +52,8 @@ extension KeelConfiguration {
 extension KeelConfiguration {
     /// Opens the analytics service, in the ``analytics`` folder or in memory.
     ///
-    /// Events wait until the user consents and you run the service, with ``BackgroundWork`` or its own `run()`. One
-    /// program at a time delivers the events of a folder; others, such as an app extension, only track, with the same
-    /// user and consent.
+    /// Events wait until the user consents and you run the service. One program at a time delivers the events of a
+    /// folder; others, such as an app extension, only track, with the same user and consent.
     ///
     /// - Throws: `AnalyticsError` if the folder cannot be opened.
     public func makeAnalytics(

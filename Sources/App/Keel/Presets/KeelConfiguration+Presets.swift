@@ -27,10 +27,8 @@ extension KeelConfiguration {
         )
     }
 
-    /// Returns a configuration for development: like production, but in a separate folder, with missing indexes
-    /// reported to standard error and logs written to the console.
-    ///
-    /// Folders and secrets have the name of the app, followed by “(development)”.
+    /// Returns a configuration for development: like production, under the app's name followed by “ (development)”,
+    /// with missing indexes reported to standard error and logs written to the console.
     public static func development(
         _ app: String,
         api: URL? = nil,

@@ -49,7 +49,7 @@ extension BackgroundWork {
     }
 
     #if Logging
-    /// Adds a final synchronization of logs; add it before all parts that may log.
+    /// Adds a final synchronization of logs; add it first.
     public mutating func add(_ output: some LogOutput) {
         add(atEnd: "logs") { output.synchronize() }
     }

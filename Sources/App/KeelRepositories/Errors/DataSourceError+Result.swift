@@ -38,7 +38,7 @@ extension Result where Success: DomainConvertible, Failure == DataSourceError {
 
 extension Result
 where Success: Sequence, Success.Element: DomainConvertible, Failure == DataSourceError {
-    /// Maps DTOs to their domain values; if one does not fit, the result is ``DataSourceError/Code/unmappable``.
+    /// Maps DTOs to their domain values; if any does not fit, the result is ``DataSourceError/Code/unmappable``.
     public func toDomain() -> Result<[Success.Element.Domain], DataSourceError> {
         mapped { list throws(MappingError) in try list.toDomain() }
     }

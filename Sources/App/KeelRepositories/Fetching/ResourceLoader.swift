@@ -14,7 +14,7 @@ public import Foundation
 ///   For an ``EntityRepository`` this includes changes by other processes whose ledger is in the same store.
 /// - With a ``ResourceMemory``, copies are read from memory as long as they are current.
 /// - With an `identity`, users are separated; see below.
-/// - Background refreshes are canceled when the last copy of the loader is released.
+/// - Background refreshes end with the last copy of the loader.
 ///
 /// Repositories that invalidate each other's data must share a loader.
 ///
@@ -124,8 +124,8 @@ public struct ResourceLoader: Sendable {
     /// for await _ in session.states { loader.userChanged() }
     /// ```
     ///
-    /// Observers of another user's values drop them and load again. Without this call, they do so once anything is
-    /// loaded through the loader for the new user.
+    /// Observers of another user's values drop them and load again. Otherwise, they do so once anything is loaded for
+    /// the new user.
     public func userChanged() { core.userChanged() }
 
     /// Invalidates all resources with one of the tags; observers load them again.

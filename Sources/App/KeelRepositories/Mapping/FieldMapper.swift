@@ -109,7 +109,7 @@ public struct FieldMapper: Sendable, Hashable {
         try self.value(value, field, expecting: "a UUID") { UUID(uuidString: $0) }
     }
 
-    /// Returns an identifier of a custom type, such as `RestaurantID`, that is not blank.
+    /// Returns a nonblank identifier of a custom type.
     public func id<ID: RawRepresentable>(
         _ value: String?,
         _ field: String,
@@ -148,7 +148,7 @@ public struct FieldMapper: Sendable, Hashable {
 
     /// Returns an enumeration case by its raw value.
     ///
-    /// - Throws: ``MappingError/Code/missing``, or ``MappingError/Code/unknownValue`` for any other value.
+    /// - Throws: ``MappingError/Code/missing`` or ``MappingError/Code/unknownValue``.
     public func oneOf<Case: RawRepresentable>(
         _ value: Case.RawValue?,
         _ field: String,
@@ -163,7 +163,7 @@ public struct FieldMapper: Sendable, Hashable {
 
     /// Returns a number within a range.
     ///
-    /// - Throws: ``MappingError/Code/missing``, or ``MappingError/Code/outOfRange`` for a number outside the range.
+    /// - Throws: ``MappingError/Code/missing`` or ``MappingError/Code/outOfRange``.
     public func number<Value: Comparable>(
         _ value: Value?,
         _ field: String,
@@ -196,8 +196,7 @@ public struct FieldMapper: Sendable, Hashable {
 
     /// Maps a list of nested DTOs.
     ///
-    /// - Throws: ``MappingError/Code/missing``, or the error of the first DTO that does not fit, with the path of its
-    ///   field.
+    /// - Throws: ``MappingError/Code/missing``, or the error of the first DTO that does not fit.
     public func list<DTO: DomainConvertible>(
         _ dtos: [DTO]?,
         _ field: String

@@ -28,7 +28,7 @@ public enum PageCursor: Sendable, Hashable {
     /// The number of preceding elements.
     case offset(Int)
 
-    /// The number of preceding elements, if pages use offsets.
+    /// The number of preceding elements; 0 for a token.
     public var offset: Int { if case .offset(let count) = self { count } else { 0 } }
 
     /// The token from the previous page, if there is one.

@@ -9,7 +9,7 @@ extension EntityRepository {
     /// still receives the change, and the device loads it later.
     ///
     /// - Parameters:
-    ///   - name: The name of the kind of entities.
+    ///   - name: The name of the kind of entities, unique within the loader.
     ///   - remote: The operations of the service.
     ///   - local: The source on this device.
     ///   - loader: The loader.
@@ -51,16 +51,6 @@ extension EntityRepository {
     ///
     /// An offline change and its request are committed in one batch, so the outbox must be in the same store as the
     /// collection.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the kind of entities.
-    ///   - remote: The operations of the service.
-    ///   - local: The collection on this device.
-    ///   - loader: The loader.
-    ///   - offline: The outbox for offline changes in the same store, if supported.
-    ///   - onDropped: Called with elements of a list that cannot be mapped, which are then omitted;
-    ///     with nil, the whole list fails.
-    ///   - id: Returns the id of a DTO.
     public init<DTO: DomainMappable & Codable & Sendable>(
         _ name: String,
         remote: RemoteEntities<DTO>,

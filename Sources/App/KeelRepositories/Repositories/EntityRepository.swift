@@ -90,7 +90,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         loader.observe(recipe(operations.all), policy)
     }
 
-    /// Returns a prefetcher for entities; failed ones are loaded again on demand.
+    /// Returns a prefetcher for entities.
     public func prefetcher(limit: Int = 2) -> Prefetcher<String> {
         let repository = self
         return Prefetcher(limit: limit) { id in _ = try await repository.entity(id) }
@@ -111,8 +111,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     /// Sends an entity to the service, then stores it on the device.
     ///
-    /// The request is sent only for the user who is signed in when this method is called, unless a closure sends it:
-    /// see ``RemoteEntities``. If another user signs in during the call, the entity is not stored on the device.
+    /// The request is sent only for the current user, unless a closure sends it: see ``RemoteEntities``. If another
+    /// user signs in during the call, the entity is not stored on the device.
     ///
     /// - Returns: The entity from the service's response, or the given one.
     /// - Throws: ``RepositoryError``. The device's copy is then unchanged, but marked stale if the service may have
@@ -139,8 +139,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     ///
     /// If the service does not have the entity, it is still deleted on the device.
     ///
-    /// - Throws: ``RepositoryError``. The device's copy is then unchanged, but marked stale if the service may have
-    ///   deleted the entity. The code is `conflict` while an earlier change of the entity is in the outbox.
+    /// - Throws: ``RepositoryError``, as from ``save(_:)``.
     public func delete(_ id: String) async throws(RepositoryError) {
         let owner = try await owner()
         do throws(DataSourceError) {

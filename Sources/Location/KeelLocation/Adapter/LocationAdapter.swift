@@ -19,8 +19,6 @@ public protocol LocationAdapter: Sendable {
 
     /// Asks the user for permission, unless already decided, and waits for the decision.
     ///
-    /// - Parameter scope: When the app wants access to the position.
-    /// - Returns: The decision, new or earlier.
     /// - Throws: ``LocationError``, with the code `cancelled` if the task is canceled.
     func requestPermission(
         _ scope: LocationPermission.Scope

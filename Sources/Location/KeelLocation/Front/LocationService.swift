@@ -82,7 +82,7 @@ public struct LocationService: Sendable {
 
     /// Asks the user for permission and waits for the answer, without a timeout.
     ///
-    /// Returns immediately if the platform needs no permission or the user has already decided.
+    /// The method returns immediately if the platform needs no permission or the user has already decided.
     ///
     /// - Parameter scope: When the app wants access to the position.
     /// - Returns: The decision.
@@ -149,9 +149,9 @@ public struct LocationService: Sendable {
 
     /// Returns a sequence of region events, entering and leaving, which starts with the first fix.
     ///
-    /// Each reader has its own state. For each region, it receives entering and leaving events alternately. A slow
-    /// reader skips to the newest fix, and so misses a region that was entered and left meanwhile. The sequence throws
-    /// non-transient failures and ends with the reading task.
+    /// For each region, each reader receives entering and leaving events alternately. A slow reader skips to the newest
+    /// fix, and so misses a region that was entered and left meanwhile. The sequence throws non-transient failures and
+    /// ends with the reading task.
     ///
     /// - Parameter regions: The regions, with unique ids.
     /// - Returns: The sequence.

@@ -9,9 +9,7 @@ extension GPSDLocationAdapter {
         public var port: UInt16
         /// The receiver to listen to, such as `/dev/ttyUSB0`; nil for all.
         public var device: String?
-        /// The delays before reconnecting.
-        ///
-        /// The number of attempts is ignored, as the adapter keeps trying while monitored.
+        /// The delays before reconnecting; the number of attempts is ignored.
         public var reconnection: RetryPolicy
         /// The time limit for connecting, including gpsd's greeting.
         public var connectTimeout: Duration

@@ -34,8 +34,7 @@ public struct SecretStore: Sendable {
     /// - Parameters:
     ///   - adapter: The adapter that stores the secrets.
     ///   - service: The service, usually the app's identifier.
-    /// - Throws: ``SecretError`` with the code `invalidArgument` if the service is empty, too long or contains a zero
-    ///   byte.
+    /// - Throws: ``SecretError`` with the code `invalidArgument` for a service that would be invalid as a key.
     public init(_ adapter: any SecretStoreAdapter, service: String) throws(SecretError) {
         try Self.check(service, "service")
         self.adapter = adapter
@@ -58,7 +57,7 @@ public struct SecretStore: Sendable {
 
     // MARK: Data
 
-    /// Saves data of at most ``maximumByteCount`` bytes under a key, replacing an existing secret.
+    /// Saves data under a key.
     public func save(_ data: Data, forKey key: String) async throws(SecretError) {
         _ = try await replace(key, with: Array(data), expecting: .anything)
     }
@@ -171,7 +170,7 @@ extension SecretStore {
 
     /// Returns the string under a key.
     ///
-    /// - Throws: ``SecretError``, with the code `keyNotFound` if there is none, or `invalidData` if it is not UTF-8.
+    /// - Throws: ``SecretError``, with the code `keyNotFound`, or `invalidData` if the secret is not UTF-8.
     public func loadString(forKey key: String) async throws(SecretError) -> String {
         let data = try await load(forKey: key)
         guard let text = String(validating: data, as: UTF8.self) else {
@@ -202,8 +201,8 @@ extension SecretStore {
 
     /// Returns the value under a key.
     ///
-    /// - Throws: ``SecretError``, with the code `keyNotFound` if there is none, or `invalidData` if it cannot be
-    ///   decoded as the type.
+    /// - Throws: ``SecretError``, with the code `keyNotFound`, or `invalidData` if the secret cannot be decoded as the
+    ///   type.
     @concurrent
     public func loadValue<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,

@@ -37,9 +37,6 @@ extension SecretStore {
     /// If `choice` is nil, the store is Apple's Keychain or, on Linux, the Secret Service, which must be running and
     /// unlocked. With the trait `Crypto`, the store can also be an encrypted file.
     ///
-    /// - Parameters:
-    ///   - service: The service, usually the app's identifier.
-    ///   - choice: The store to use; nil chooses one.
     /// - Returns: The service's secrets in that store.
     /// - Throws: ``SecretError`` with the code `noStore`, whose message explains why no store is usable;
     ///   `invalidArgument` for an invalid service; or `cancelled`.

@@ -10,7 +10,7 @@ public import Foundation
 extension Keyset {
     /// Returns the public halves of the keys, for programs that encrypt for the owner of this keyset.
     ///
-    /// The result contains nothing secret: write it with ``cleartextJSON()``, and distribute it after each rotation.
+    /// Write the result with ``cleartextJSON()``, and distribute it after each rotation.
     ///
     /// - Returns: A keyset for ``HybridEncryption``, without destroyed keys.
     /// - Throws: `invalidArgument` if the keys are not private HPKE keys.

@@ -32,12 +32,8 @@ extension Keyset {
         try self.init(data, try await KeysetCipher(source), associatedData)
     }
 
-    /// Reads a keyset that was encrypted under the given key.
+    /// Reads a keyset, in either format, that was encrypted under the given key.
     ///
-    /// - Parameters:
-    ///   - data: The result of `encrypted(under:associatedData:format:)`, or an encrypted keyset of Tink.
-    ///   - key: The key-encryption key.
-    ///   - associatedData: The associated data of the encryption.
     /// - Throws: `decryptionFailed` for another key-encryption key or changed bytes, `invalidKey` or `unsupportedKey`.
     public init(
         encrypted data: Data,
@@ -76,15 +72,8 @@ extension Keyset {
         try encrypted(try await KeysetCipher(source), associatedData, format)
     }
 
-    /// Returns the keyset, encrypted with AES-256-GCM under the given key.
+    /// Returns the keyset, encrypted under the given key, as for the `save` closure of a ``KeyRing``.
     ///
-    /// Use this method in the `save` closure of a ``KeyRing``, which cannot wait for a source.
-    ///
-    /// - Parameters:
-    ///   - key: The key-encryption key.
-    ///   - associatedData: The context that the keyset is bound to; reading it needs the same bytes.
-    ///   - format: The format of the result.
-    /// - Returns: The encrypted keyset.
     /// - Throws: `encryptionFailed`.
     public func encrypted(
         under key: KeyEncryptionKey,

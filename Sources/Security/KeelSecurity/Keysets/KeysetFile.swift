@@ -23,7 +23,7 @@ public import Foundation
 /// Any number of rings, in any number of processes, can share one file: see ``ring(creating:configuration:)``.
 ///
 /// To change the key-encryption key, first make both keys known to every program (`KeysetFile(at: url, under: new,
-/// alternatives: [old])`), then call ``rewrap(under:)`` once, and remove the old key when no program needs it any more.
+/// alternatives: [old])`), then call ``rewrap(under:)`` once, and then remove the old key.
 public struct KeysetFile: Sendable {
     /// The path of the file.
     public let path: String
@@ -36,7 +36,7 @@ public struct KeysetFile: Sendable {
     /// The maximum time a change waits for another process, in milliseconds.
     private static let patience = 10_000
 
-    /// Creates a reference to a file without reading or writing it.
+    /// Creates a reference to a file.
     ///
     /// - Parameters:
     ///   - url: The file.
@@ -109,7 +109,7 @@ public struct KeysetFile: Sendable {
         }
     }
 
-    /// Changes the keyset, for example to rotate it or to disable or destroy a key.
+    /// Changes the keyset.
     ///
     /// - Parameter body: Changes the keyset. If it throws, the file is unchanged.
     /// - Returns: The changed keyset.

@@ -10,8 +10,8 @@ public import Foundation
 
 /// The public half of an RSA key, with which anyone can encrypt for its owner.
 ///
-/// RSA-OAEP with SHA-256 encrypts only a random 32-byte key, which encrypts the data with AES-256-GCM. The result of
-/// ``encrypt(_:associatedData:)`` is the encrypted key, as long as the RSA key, followed by nonce, ciphertext and tag.
+/// RSA-OAEP with SHA-256 encrypts a random 32-byte key, which encrypts the data with AES-256-GCM. The result of
+/// ``encrypt(_:associatedData:)`` is the encrypted key, as long as the RSA key, nonce, ciphertext and tag.
 public struct RSAPublicKey: Sendable {
     let bytes: Data
 
@@ -31,7 +31,7 @@ public struct RSAPublicKey: Sendable {
 
     init(_ key: _RSA.Encryption.PublicKey) { bytes = key.derRepresentation }
 
-    /// The key as PEM, which contains nothing secret.
+    /// The key as PEM.
     public var pemRepresentation: String { (try? key().pemRepresentation) ?? "" }
 
     /// Encrypts data of any size for the owner of the key.

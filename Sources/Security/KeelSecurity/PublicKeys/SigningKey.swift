@@ -163,7 +163,7 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// The key's bytes, which contain nothing secret.
+    /// The key's bytes.
     public var rawRepresentation: Data {
         switch key {
         case .ed25519(let key): key.rawRepresentation
@@ -176,7 +176,7 @@ public struct VerificationKey: Sendable {
     /// - Parameters:
     ///   - signature: The result of ``SigningKey/signature(for:)``.
     ///   - data: The signed data.
-    /// - Returns: False for another signature or bytes that are not a signature.
+    /// - Returns: False for anything else.
     public func isValid(_ signature: Data, for data: Data) -> Bool {
         switch key {
         case .ed25519(let key):

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The text form of sealed files, for mail and other places that take text only.
+/// The text form of sealed files.
 ///
 /// The text is base64 in lines of 64 characters, between a line `-----BEGIN KEEL SEALED FILE-----` and one with `END`.
 public enum SealedFileArmor: Sendable {

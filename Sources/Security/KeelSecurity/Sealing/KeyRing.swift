@@ -58,11 +58,10 @@ public final class KeyRing: Sendable {
     /// The current keyset, including changes that others have written to its file.
     public var keyset: Keyset { current(\.keyset) }
 
-    /// Replaces the keyset, for example with a rotated one.
+    /// Replaces the keyset.
     ///
-    /// For keys in both keysets, the higher count applies. The ring of a ``KeysetFile`` follows its file, so change the
-    /// file instead; pass the result of ``KeysetFile/load()`` to accept a file whose keyset was replaced by an
-    /// unrelated one.
+    /// For keys in both keysets, the higher count applies. Change the file of a ``KeysetFile`` instead; pass the result
+    /// of ``KeysetFile/load()`` to accept a file whose keyset was replaced by an unrelated one.
     ///
     /// - Parameter keyset: The new keyset. Data encrypted with keys that it lacks can no longer be decrypted.
     public func replace(with keyset: Keyset) {
