@@ -68,10 +68,10 @@ extension DependencyKey {
 
     /// Fails the test that read the key, and lets it continue with a harmless value.
     ///
-    /// Use this method to implement ``DependencyKey/testValue``. The failure is recorded once in a test that uses the
-    /// trait or `withDependencies`, and otherwise on each access.
+    /// Use this method in ``DependencyKey/testValue``. The failure is recorded once in a test that uses the trait or
+    /// `withDependencies`, and otherwise on each access.
     ///
-    /// - Parameter standIn: A value that affects nothing outside of the test, ideally one whose operations all throw.
+    /// - Parameter standIn: A value that affects nothing outside of the test.
     /// - Returns: The stand-in.
     public static func unset(standIn: @autoclosure () -> Value) -> Value {
         DependencyValues.current.issueReporter.report(DependencyIssue(unset: Self.self))

@@ -1,7 +1,7 @@
 /// The dependencies of the running code: the overrides that apply to it, and otherwise each key's default.
 ///
-/// This is a value type: `withDependencies(_:operation:)` changes a copy and makes it ``current`` for one operation.
-/// Child tasks, task groups and `Task { }` inherit the values; see <doc:KeelDependencies> for code that does not.
+/// `withDependencies(_:operation:)` changes a copy and makes it ``current`` for one operation. Child tasks, task groups
+/// and `Task { }` inherit the values; see <doc:KeelDependencies> for code that does not.
 ///
 /// Extend this type with one property per key, as shown in ``DependencyKey``.
 public struct DependencyValues: Sendable {

@@ -14,10 +14,8 @@ extension SecurityService {
         Hexadecimal.text(of: SHA256.hash(data: data))
     }
 
-    /// Returns the SHA-256 of data that arrives in pieces, holding one piece in memory at a time.
+    /// Returns the SHA-256 of data that arrives in pieces of any size, as from ``hash(_:)``.
     ///
-    /// - Parameter pieces: The data, such as a file's bytes, in pieces of any size.
-    /// - Returns: The digits that ``hash(_:)`` returns for the concatenated pieces.
     /// - Throws: `streamFailed` with the sequence's error as the cause, or `cancelled`.
     @concurrent
     public func hash<Pieces: AsyncSequence & Sendable>(
@@ -40,7 +38,7 @@ extension SecurityService {
     /// Returns whether the data has the given hash, comparing in constant time.
     ///
     /// - Parameters:
-    ///   - data: The data to hash.
+    ///   - data: The data.
     ///   - hash: Hexadecimal digits, lowercase or uppercase.
     /// - Returns: False if the hashes differ or `hash` is not a SHA-256.
     public func verifyHash(_ data: Data, hash: String) -> Bool {
@@ -50,10 +48,10 @@ extension SecurityService {
         return ConstantTime.isEqual(SHA256.hash(data: data), expected)
     }
 
-    /// Returns the HMAC-SHA-256 of the data, which only holders of the key can compute.
+    /// Returns the HMAC-SHA-256 of the data.
     ///
     /// - Parameters:
-    ///   - data: The data to authenticate.
+    ///   - data: The data.
     ///   - key: The key, at least 16 bytes long; use 32 random bytes.
     /// - Returns: 32 bytes.
     /// - Throws: `invalidKey` if the key is shorter than 16 bytes.

@@ -76,8 +76,8 @@ public struct SecurityService: Sendable {
     ///   - data: The result of ``encrypt(_:associatedData:)``.
     ///   - associatedData: The associated data passed to that call.
     /// - Returns: The plaintext.
-    /// - Throws: `keyNotFound` if the service has no keys, `decryptionFailed` if the data was changed, has other
-    ///   associated data or was encrypted with another key, or the error of opening the keys.
+    /// - Throws: `keyNotFound` if the service has no keys, `decryptionFailed` for other data, or the error of opening
+    ///   the keys.
     public func decrypt(
         _ data: Data,
         associatedData: Data = Data()

@@ -17,8 +17,8 @@ internal import Foundation
 /// ```
 ///
 /// Reading and writing need memory for about one segment. Every byte read is authenticated, and a file that was read to
-/// its end is known to be complete. Reading a part of a file takes two reads of the store: of its header and of the
-/// segments that hold the part. Such a read does not detect that the file was truncated behind the part.
+/// its end is known to be complete. Reading a part takes two reads of the store, of the header and of the segments that
+/// hold the part, and does not detect that the file was truncated behind the part.
 ///
 /// Paths, sizes, times, content types and attributes are visible in the store. Files have no checksum; a checksum in
 /// the options of a call is compared with the plaintext.

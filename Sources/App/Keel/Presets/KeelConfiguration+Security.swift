@@ -16,7 +16,7 @@ extension KeelConfiguration {
     /// On Linux, the platform may have no secret store, for example on a server. With
     /// ``SecretLocation/platform(service:)``, the key is then in an encrypted file, whose own key is a file with mode
     /// 0600 in `$XDG_CONFIG_HOME` or `~/.config`; the choice between the stores is made once. Anyone who can read the
-    /// user's files can then decrypt the data. If that is not acceptable, use ``SecretLocation/file(_:_:service:)``.
+    /// user's files can then decrypt the data; to avoid that, use ``SecretLocation/file(_:_:service:)``.
     public func makeSecurity() -> SecurityService {
         makeSecurity(keyFiles: Self.settingsFolder)
     }

@@ -16,7 +16,7 @@ internal import Synchronization
 /// - If a part throws, the others end, and the run throws the error.
 /// - A part that returns does not end the others. The run returns when all parts have returned.
 ///
-/// On a server, use KeelServiceLifecycle to put the same parts into a `ServiceGroup`.
+/// On a server, use the `ServiceGroup` of KeelServiceLifecycle.
 public struct BackgroundWork: Sendable {
     private struct Part: Sendable {
         let name: String

@@ -13,7 +13,7 @@ public import Foundation
 /// - A fetch that started before an invalidation is neither kept nor returned to later callers.
 ///   For an ``EntityRepository`` this includes changes by other processes whose ledger is in the same store.
 /// - With a ``ResourceMemory``, copies are read from memory as long as they are current.
-/// - With an `identity`, users are separated; see below.
+/// - With an `identity`, users are separated.
 /// - Background refreshes end with the last copy of the loader.
 ///
 /// Repositories that invalidate each other's data must share a loader.

@@ -22,16 +22,15 @@ internal import Foundation
 ///
 /// - a read never returns a value that a write, an invalidation or a removal by its loader replaced before the read
 ///   began, even if another read was in progress;
-/// - changes that another repository or process makes to a collection are followed through the store's change log. They
-///   take effect when the log delivers them: with SQLite, immediately in the same process, and some milliseconds later
-///   in another;
+/// - changes that another repository or process makes to a collection take effect when the store's change log delivers
+///   them: with SQLite, immediately in the same process, and some milliseconds later in another;
 /// - while the log cannot be followed, or if a store has none, the store is read each time.
 ///
 /// Other kinds of sources and ledgers report no changes: make them through the loader, or call
 /// ``ResourceLoader/invalidate(_:)``.
 ///
 /// The cache is bounded by entries or by bytes. In bytes, an entry costs its size in the store or, if that is unknown,
-/// its size as JSON or else 1,024, plus 256. The cache holds domain values, so a hit needs no decoding or mapping.
+/// its size as JSON or else 1,024, plus 256.
 public final class ResourceMemory: Sendable {
     private let store: CacheStore
     private let measures: Bool

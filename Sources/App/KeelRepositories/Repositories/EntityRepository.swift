@@ -116,8 +116,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     ///
     /// - Returns: The entity from the service's response, or the given one.
     /// - Throws: ``RepositoryError``. The device's copy is then unchanged, but marked stale if the service may have
-    ///   changed the entity. The code is `conflict` while an earlier change of the entity is in the outbox, because it
-    ///   would be sent after this one.
+    ///   changed the entity. The code is `conflict` while an earlier change of the entity is in the outbox.
     @discardableResult
     public func save(_ entity: Entity) async throws(RepositoryError) -> Entity {
         let owner = try await owner()

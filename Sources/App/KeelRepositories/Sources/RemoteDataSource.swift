@@ -60,7 +60,7 @@ public struct RemoteDataSource: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: Returns the endpoint for the page at a cursor; nil for the first page.
-    ///   - next: Returns the cursor of the next page; nil for the last page.
+    ///   - next: Returns the cursor of the next page; nil for the last.
     /// - Returns: The pages in order.
     /// - Throws: ``DataSourceError``, with the code `unreadable` for circular pages.
     public func pages<E: Endpoint, Cursor: Hashable>(

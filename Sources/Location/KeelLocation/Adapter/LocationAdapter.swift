@@ -1,7 +1,6 @@
 /// A source of the device's position.
 ///
-/// Apps use ``LocationService``; adapters implement only this protocol: time limits, staleness,
-/// distances and regions belong to the front. An adapter promises that
+/// Apps use ``LocationService``, which adds time limits, staleness, distances and regions. An adapter promises that
 ///
 /// - reports come in order, each fix once, and never two concurrently;
 /// - the user is asked only by ``requestPermission(_:)``;

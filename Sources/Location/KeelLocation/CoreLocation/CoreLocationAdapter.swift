@@ -9,8 +9,7 @@ internal import Foundation
 /// does not ask the user, and a request waits until its task is canceled. If the app has access while in use, a request
 /// for ``LocationPermission/Scope/always`` does not wait for the answer.
 ///
-/// Accuracies are Core Location's, which hold for about 68 % of fixes. A cached position is
-/// reported with its age. tvOS has no continuous positions and no such adapter.
+/// Accuracies are Core Location's, which hold for about 68 % of fixes. A cached position is reported with its age.
 public struct CoreLocationAdapter: LocationAdapter {
     /// Creates an adapter.
     public init() {}

@@ -9,8 +9,8 @@ internal import Foundation
 
 /// A monitoring of an adapter, shared by all listeners of a service and its copies.
 ///
-/// One thread at a time starts and ends the monitoring, calling the adapter outside of the lock: an
-/// adapter may report before `monitor` returns, and its observers may call the service.
+/// One thread at a time calls the adapter, outside of the lock: an adapter may report before `monitor` returns, and its
+/// observers may call the service.
 final class LocationHub: Sendable {
     private struct State {
         var tracker: LocationTracker?

@@ -1,7 +1,6 @@
 /// A type that stores secrets as bytes.
 ///
-/// Apps use ``SecretStore``; adapters implement only this protocol, and leave encoding, limits and name validation to
-/// the store. An adapter promises that
+/// Apps use ``SecretStore``, which also validates names and limits sizes. An adapter promises that
 ///
 /// - a completed change is visible to every later read, from any task;
 /// - a change is atomic, and removing a missing secret succeeds;
@@ -17,10 +16,8 @@ public protocol SecretStoreAdapter: Sendable {
 
     /// Replaces or removes the secret under a name if the stored one meets the expectation.
     ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - bytes: The new bytes, or nil to remove the secret.
-    ///   - expectation: The expected current secret.
+    /// Nil bytes remove the secret.
+    ///
     /// - Returns: Whether the expectation was met; otherwise nothing changed.
     /// - Throws: ``SecretError``.
     func replace(

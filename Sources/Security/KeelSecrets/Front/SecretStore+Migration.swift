@@ -23,8 +23,8 @@ extension SecretStore {
     /// Moves every secret of this service to another store: copies, verifies, then deletes.
     ///
     /// A secret is deleted from the source only after it was read back from the destination, and only if it has not
-    /// changed meanwhile. After a failure or crash, repeat the migration; secrets that were already copied count as
-    /// present. Existing secrets of the destination are never replaced.
+    /// changed meanwhile. Existing secrets of the destination are never replaced. After a failure or crash, repeat the
+    /// migration.
     ///
     /// To detect that both stores are the same, the migration briefly saves a secret named `keel-migration-…` in the
     /// destination. If a crash leaves it behind, a later migration removes it once it is an hour old.

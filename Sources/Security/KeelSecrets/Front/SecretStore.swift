@@ -95,15 +95,11 @@ public struct SecretStore: Sendable {
             .map(\.account)
     }
 
-    /// Atomically replaces or removes a secret if it has the expected value.
+    /// Replaces or removes a secret if it has the expected value.
     ///
-    /// The operation is atomic for all users of the adapter, and across processes if the capabilities contain
-    /// `comparesAcrossProcesses`.
+    /// Nil expects no secret, or removes it. The operation is atomic for all users of the adapter, and across processes
+    /// if the capabilities contain `comparesAcrossProcesses`.
     ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - expected: The expected current secret; nil expects none.
-    ///   - new: The new secret; nil removes the current one.
     /// - Returns: Whether the current secret had the expected value; if not, nothing has changed.
     /// - Throws: ``SecretError``.
     public func compareAndSet(

@@ -18,8 +18,7 @@ enum PrivateFile {
     /// Links are followed, and the checks apply to the target. Pipes and devices are refused.
     ///
     /// - Returns: The bytes, or nil if the file does not exist.
-    /// - Throws: ``SecretError`` with the code `permissionDenied` for a file that belongs to other users or that they
-    ///   may access, or `missingKey` for one that cannot be read.
+    /// - Throws: ``SecretError`` with the code `permissionDenied` or `missingKey`.
     static func bytes(_ path: String, upTo limit: Int) throws(SecretError) -> [UInt8]? {
         // Without O_NONBLOCK, opening a pipe without a writer would block.
         let descriptor = openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)

@@ -7,9 +7,8 @@ internal import Musl
 
 /// The functions of libsecret and GLib that the adapter calls, loaded at run time.
 ///
-/// GLib is required neither to build nor to launch: a missing library is an error of the adapter. The library is never
-/// unloaded, because GLib does not support that. The types are those of the C headers, with `gboolean` and enums as
-/// `Int32` and every object as a raw pointer.
+/// The library is never unloaded, because GLib does not support that. The types are those of the C headers, with
+/// `gboolean` and enums as `Int32` and every object as a raw pointer.
 struct LibSecret: Sendable {
     typealias Object = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>

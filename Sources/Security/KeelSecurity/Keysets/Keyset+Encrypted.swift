@@ -16,12 +16,8 @@ extension Keyset {
         case json
     }
 
-    /// Reads a keyset, in either format, that was encrypted under a source's key.
+    /// Reads an encrypted keyset, in either format, also of Tink.
     ///
-    /// - Parameters:
-    ///   - data: The result of `encrypted(under:associatedData:format:)`, or an encrypted keyset of Tink.
-    ///   - source: The source of the key-encryption key: a secret store, a file or a system credential.
-    ///   - associatedData: The associated data of the encryption.
     /// - Throws: `keyStoreFailed` if the source fails, `decryptionFailed` for another key-encryption key or changed
     ///   bytes, `invalidKey`, `unsupportedKey` or `cancelled`.
     public init(
@@ -32,7 +28,7 @@ extension Keyset {
         try self.init(data, try await KeysetCipher(source), associatedData)
     }
 
-    /// Reads a keyset, in either format, that was encrypted under the given key.
+    /// Reads an encrypted keyset, in either format, under the given key.
     ///
     /// - Throws: `decryptionFailed` for another key-encryption key or changed bytes, `invalidKey` or `unsupportedKey`.
     public init(
@@ -59,7 +55,7 @@ extension Keyset {
     /// As in Tink's format, the ids, types and states of the keys are not encrypted.
     ///
     /// - Parameters:
-    ///   - source: The source of the key-encryption key: a secret store, a file or a system credential.
+    ///   - source: The source of the key-encryption key.
     ///   - associatedData: The context that the keyset is bound to; reading it needs the same bytes.
     ///   - format: The format of the result.
     /// - Returns: The encrypted keyset.

@@ -20,7 +20,7 @@ public import Foundation
 /// the file are its lock and, if keys have dates of destruction, the times that the clock has shown (`keys.json.lock`,
 /// `keys.json.time`).
 ///
-/// Any number of rings, in any number of processes, can share one file: see ``ring(creating:configuration:)``.
+/// Rings in any number of processes can share one file: see ``ring(creating:configuration:)``.
 ///
 /// To change the key-encryption key, first make both keys known to every program (`KeysetFile(at: url, under: new,
 /// alternatives: [old])`), then call ``rewrap(under:)`` once, and then remove the old key.
@@ -160,9 +160,8 @@ public struct KeysetFile: Sendable {
     /// ``KeyRing/replace(with:)``.
     ///
     /// If several processes can create the file at the same time, the source has to give them the same key. With a
-    /// `SecretStoreKeySource`, this requires a store that declares `comparesAcrossProcesses`. With another store, the
-    /// file can be lost: it can be under a key that another process has replaced. `SecurityService(keysetAt:under:)` of
-    /// KeelSecuritySecrets works with every store.
+    /// `SecretStoreKeySource`, this requires a store that declares `comparesAcrossProcesses`; otherwise, the file can
+    /// be under a key that is lost. `SecurityService(keysetAt:under:)` of KeelSecuritySecrets works with every store.
     ///
     /// - Parameters:
     ///   - algorithm: The algorithm of the keys if the file does not exist yet; nil creates no file.

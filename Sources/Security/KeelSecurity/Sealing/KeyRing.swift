@@ -70,8 +70,8 @@ public final class KeyRing: Sendable {
 
     /// Asks the sources of the ring's ``KeysetFile`` for their keys again, and reads the file.
     ///
-    /// This is needed when the file was encrypted under a key-encryption key that its sources did not have when the
-    /// ring was created. Without a file, the method does nothing.
+    /// This is needed when the file is under a key-encryption key that its sources did not have when the ring was
+    /// created.
     ///
     /// - Throws: The errors of ``KeysetFile/load()``; the ring then keeps its keys.
     public func refresh() async throws(SecurityError) {

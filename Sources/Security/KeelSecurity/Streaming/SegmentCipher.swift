@@ -10,7 +10,7 @@ internal import Foundation
 /// The cipher of the segments of one stream.
 ///
 /// Each stream has its own key, derived from its salt and its associated data. The nonce of a segment includes its
-/// number and whether it is the last, so segments cannot be moved, omitted or truncated.
+/// number and whether it is the last.
 struct SegmentCipher: Sendable {
     let layout: SegmentLayout
     let header: Data

@@ -7,8 +7,8 @@ public import Foundation
 
 /// A decryptor for one stream that arrives in pieces, which buffers about one segment.
 ///
-/// Every returned byte is authenticated. The stream is known to be complete only when ``finish()`` returns: use the
-/// result after that, and discard it if a call throws.
+/// Every returned byte is authenticated. The stream is complete only when ``finish()`` returns: discard the result if a
+/// call throws.
 public struct StreamDecryptor: Sendable {
     private enum Phase {
         /// Holds the keys that may have encrypted the stream.

@@ -35,9 +35,8 @@ public protocol ManagedObjectRepresentable: Sendable {
 
     /// Returns the attribute with the unchanged value of a property; by default nil.
     ///
-    /// The database evaluates attributes of suitable types: text for equality; numbers, dates and
-    /// Booleans; UUIDs and bytes for equality. Conditions on other properties are evaluated in
-    /// memory, on the results of the rest of the predicate.
+    /// The database evaluates numbers and dates, and text, Booleans, UUIDs and bytes for equality. Other conditions are
+    /// evaluated in memory, on the results of the rest of the predicate.
     static func attribute(for property: String) -> String?
 }
 
