@@ -55,8 +55,9 @@ public struct DependencyValues: Sendable {
     /// The reporter of accesses to unset keys.
     ///
     /// In tests that use `KeelDependenciesTesting`, the default reports to the running test. Otherwise, it stops the
-    /// process with the message. With XCTest, set it around the test: `$0.issueReporter = DependencyIssueReporter {
-    /// XCTFail($0.message) }`.
+    /// process. With XCTest, set it around the test:
+    ///
+    /// `$0.issueReporter = DependencyIssueReporter { XCTFail($0.message) }`
     public var issueReporter: DependencyIssueReporter {
         get { setValue(of: ReporterKey.self) ?? .ofProcess }
         set { self[ReporterKey.self] = newValue }

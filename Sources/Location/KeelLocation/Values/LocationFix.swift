@@ -6,8 +6,7 @@ public import Foundation
 
 /// A position with its attributes, as reported by a receiver.
 ///
-/// Unreported values are nil. Accuracies are the source's: gpsd's hold for 95 % of fixes, Core Location's for about 68
-/// %.
+/// Unreported values are nil. The accuracies of gpsd hold for 95 % of fixes, those of Core Location for about 68 %.
 public struct LocationFix: Hashable, Sendable {
     /// The latitude and longitude.
     public let coordinate: LocationCoordinate
