@@ -23,15 +23,16 @@ struct WebChannelStateTests {
     @Test("A client that is between two requests is present")
     func presence() {
         var state = WebChannelState()
-        #expect(!state.takePresence())
+        func isPresent() -> Bool { state.takePresence() }
+        #expect(!isPresent())
         state.endResponse(state.respond(after: 0, isBuffered: true))
-        #expect(state.takePresence())
-        #expect(!state.takePresence())
+        #expect(isPresent())
+        #expect(!isPresent())
         let response = state.respond(after: 0, isBuffered: false)
-        #expect(state.takePresence())
+        #expect(isPresent())
         state.endResponse(response)
-        #expect(state.takePresence(), "it waited for a part of the time")
-        #expect(!state.takePresence())
+        #expect(isPresent(), "it waited for a part of the time")
+        #expect(!isPresent())
     }
 
     @Test("Messages are sent again until they are acknowledged")
