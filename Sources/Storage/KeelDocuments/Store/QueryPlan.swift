@@ -1,10 +1,10 @@
-/// A description of how an adapter answered a query.
+/// How an adapter answered a query.
 public struct QueryPlan: Sendable, Hashable {
     /// The access path to the documents.
     public enum Access: Sendable, Hashable {
-        /// The declared index with this name, whose entries are already in the order of the result.
+        /// Declared indexes, read in the order of the result; the name is that of the first one.
         case index(String)
-        /// The documents that the query names, or a range of documents in the order of their ids.
+        /// Documents that the query names, or ranges of documents in the order of their paths.
         case identifiers
         /// The text index with this name, followed by a sort.
         case search(String)
@@ -12,11 +12,11 @@ public struct QueryPlan: Sendable, Hashable {
         case scan
     }
 
-    /// The access path that was used.
+    /// The access path.
     public var access: Access
-    /// The number of documents or index entries that were examined.
+    /// The number of examined documents or index entries.
     public var examined: Int
-    /// For a scan, the index that would serve the query if it were declared.
+    /// After a scan, the index that would serve the query; nil if none can.
     public var suggestion: IndexDefinition?
 
     /// Creates a plan.

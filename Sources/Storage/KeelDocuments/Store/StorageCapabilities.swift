@@ -1,25 +1,24 @@
 /// The operations that a storage adapter offers beyond reading and writing documents.
 ///
-/// The client rejects calls that need an undeclared capability with ``StorageError/Code/unsupported``, before they
-/// reach the backend.
+/// Without ``aggregation`` and ``changeLog``, the client computes aggregates and polls. Calls that need another
+/// undeclared capability throw ``StorageError/Code/unsupported``.
 public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// `changes(_:)` reports every change; without it, listeners poll their queries.
+    /// `changes(_:)` reports the documents that were changed or removed after a cursor, until the cursor expires.
     ///
-    /// A reader that returns after an absence learns which documents changed and which were removed, even if the store
-    /// has discarded the changes in between.
+    /// Without it and ``queryChanges``, listeners poll their queries.
     public static let changeLog = Self(rawValue: 1 << 0)
-    /// A batch can require that documents and query results are unchanged since they were read.
+    /// A batch can require that documents and query results have not changed since they were read.
     public static let transactions = Self(rawValue: 1 << 1)
     /// A batch with an id takes effect once, even if it is committed several times.
     ///
-    /// The store recognizes a repeated batch for at least the period that its adapter documents: days rather than
-    /// hours, and longer than any client keeps retrying.
+    /// The adapter documents for how long the store recognizes a repeated batch: days, and longer than any client
+    /// retries.
     public static let idempotentCommits = Self(rawValue: 1 << 2)
-    /// The store computes counts, sums and averages; without it, the client computes them.
+    /// The store computes counts, sums and averages.
     public static let aggregation = Self(rawValue: 1 << 3)
     /// The store maintains and uses the indexes that the schema declares.
     public static let declaredIndexes = Self(rawValue: 1 << 4)
@@ -33,15 +32,12 @@ public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     public static let origins = Self(rawValue: 1 << 8)
     /// Documents can be read as of a past time within the store's history.
     public static let pointInTimeReads = Self(rawValue: 1 << 9)
-    /// A read can require that the results of earlier reads are unchanged, so that the body of a transaction never sees
-    /// documents from two different moments.
+    /// A read can require that the results of earlier reads are unchanged, so that a transaction sees one moment.
     public static let checkedReads = Self(rawValue: 1 << 10)
-    /// The state behind a read can be held for a while, so that a long result can be read in consistent parts even if
-    /// the store keeps no history.
+    /// The state behind a read can be held for a while, so that a long result is read in consistent parts without a
+    /// history.
     public static let heldReads = Self(rawValue: 1 << 11)
     /// `changes(_:)` follows the result of a query, or single documents, even without a ``changeLog``.
-    ///
-    /// Listeners on an adapter without a change log use it instead of polling.
     public static let queryChanges = Self(rawValue: 1 << 12)
 }
 

@@ -1,11 +1,11 @@
 /// The caller of a store, for access rules.
 ///
-/// Adapters find the principal in their `StorageContext`. An adapter of your own can apply access rules; Keel's
-/// adapters have none. A server determines the principal of each request.
+/// Adapters find it in their `StorageContext`. Keel's adapters have no access rules; an adapter of your own can apply
+/// some. A server determines the principal of each request.
 public struct StoragePrincipal: Sendable, Hashable {
-    /// The permanent identifier of the principal, such as the `sub` claim of a token.
+    /// The permanent identifier, such as the `sub` claim of a token.
     public var id: String
-    /// The attributes of the principal, such as the claims of a token.
+    /// The attributes, such as the claims of a token.
     public var claims: DocumentFields
 
     /// Creates a principal.

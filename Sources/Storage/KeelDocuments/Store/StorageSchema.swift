@@ -7,8 +7,9 @@
 /// ])
 /// ```
 ///
-/// The indexes of a large store are built while the store is in use. A query without a matching index examines every
-/// document and reports the exact definition that would serve it: see `StorageClient/Configuration/onFullScan`.
+/// An index of a large store is built while the store is in use. A query without a matching index examines every
+/// document of its collections and reports the definition that would serve it: see
+/// `StorageClient/Configuration/onFullScan`.
 public struct StorageSchema: Sendable, Hashable {
     /// The indexes for filters and orders.
     public var indexes: [IndexDefinition]
@@ -24,10 +25,11 @@ public struct StorageSchema: Sendable, Hashable {
 
 /// An index over the fields of documents.
 ///
-/// An index has 1 to 100 components. At most one of them is ``Component/contains(_:)``, and no field is ordered twice.
-/// With any other definition in its schema, every call of a client throws ``StorageError/Code/invalidArgument``.
+/// An index has 1 to 100 components: at most one ``Component/contains(_:)``, no field ordered twice, and not the
+/// document's id. With any other definition in its schema, every call of a client throws
+/// ``StorageError/Code/invalidArgument``.
 public struct IndexDefinition: Sendable, Hashable {
-    /// The part of an index that one field contributes.
+    /// A component of an index.
     public enum Component: Sendable, Hashable {
         /// The field's value, smallest first.
         case ascending(FieldPath)
@@ -36,7 +38,6 @@ public struct IndexDefinition: Sendable, Hashable {
         /// One entry for each distinct element of an array field.
         case contains(FieldPath)
 
-        /// The field.
         public var field: FieldPath {
             switch self {
             case .ascending(let field), .descending(let field), .contains(let field): field
@@ -46,9 +47,9 @@ public struct IndexDefinition: Sendable, Hashable {
 
     /// The collections that an index covers.
     public enum Scope: String, Sendable, Hashable {
-        /// Queries on one collection. Each collection with the name has its own part of the index.
+        /// Queries on one collection with the name.
         case collection
-        /// Collection-group queries over all collections with the name.
+        /// Collection-group queries.
         case group
     }
 
@@ -60,8 +61,7 @@ public struct IndexDefinition: Sendable, Hashable {
     public var components: [Component]
     /// Whether the index serves only equality comparisons.
     ///
-    /// With encryption at rest, such an index holds keyed hashes instead of values, and reveals only which documents
-    /// have equal values.
+    /// With encryption at rest, it holds keyed hashes, which reveal only which documents have equal values.
     public var isEqualityOnly: Bool
 
     /// Creates a definition.
@@ -77,13 +77,13 @@ public struct IndexDefinition: Sendable, Hashable {
         self.isEqualityOnly = isEqualityOnly
     }
 
-    /// Compared by bytes: canonically equivalent names are those of different collections.
+    /// Compares names by bytes, unlike `String`.
     public static func == (left: Self, right: Self) -> Bool {
         StoredName.same(left.collection, right.collection) && left.scope == right.scope
             && left.components == right.components && left.isEqualityOnly == right.isEqualityOnly
     }
 
-    /// The index's name, derived from its contents: equal definitions have equal names.
+    /// The index's name, the same for equal definitions.
     public var name: String {
         let fields = components.map { component in
             switch component {
@@ -115,11 +115,11 @@ extension IndexDefinition: CustomStringConvertible {
     }
 }
 
-/// The fields of a collection that searches look in.
+/// The fields of collections that searches look in.
 public struct SearchDefinition: Sendable, Hashable {
     /// The name of the collections: their last path segment.
     public var collection: String
-    /// The searchable fields, at least one, which hold strings, or arrays or maps of strings.
+    /// The searchable fields, at least one; strings within arrays and maps are found, too.
     public var fields: [FieldPath]
 
     /// Creates a definition.
@@ -128,12 +128,12 @@ public struct SearchDefinition: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// Compared by bytes: canonically equivalent names are those of different collections.
+    /// Compares names by bytes, unlike `String`.
     public static func == (left: Self, right: Self) -> Bool {
         StoredName.same(left.collection, right.collection) && left.fields == right.fields
     }
 
-    /// The definition's name, derived from its contents.
+    /// The definition's name, the same for equal definitions.
     public var name: String {
         "\(collection)~(\(fields.map(\.description).joined(separator: ",")))"
     }
@@ -158,7 +158,6 @@ extension StorageSchema {
 }
 
 extension IndexDefinition {
-    /// The maximum number of components, as in Firestore.
     private static let mostComponents = 100
 
     /// A description of the definition's error; nil if the definition is valid.
