@@ -6,10 +6,10 @@ public struct CommitReceipt: Sendable, Hashable {
         public var revision: Revision?
         /// The document's ``Document/updateTime`` after the batch, even if the write changed nothing.
         ///
-        /// For a document that the batch removed, this is the time of the removal, or nil if the adapter does not know
-        /// it. It is nil if the document did not exist before or after the batch.
+        /// For a document that the batch removed, this is the time of the removal, if the adapter knows it. It is nil
+        /// for a document that was missing all along.
         public var updateTime: Timestamp?
-        /// The results of the write's transforms, in order; null for array transforms.
+        /// The results of the write's transforms, in order; null for an array transform.
         public var transformResults: [DocumentValue]
 
         /// Creates an outcome.
@@ -23,7 +23,7 @@ public struct CommitReceipt: Sendable, Hashable {
             self.transformResults = transformResults
         }
 
-        /// Creates the outcome of a write that left the document in this state.
+        /// Creates the outcome of a write that left this state.
         package init(
             _ document: Document?,
             removed time: Timestamp? = nil,
@@ -45,15 +45,14 @@ public struct CommitReceipt: Sendable, Hashable {
 
     /// The id of the batch, if it had one.
     public var batchID: String?
-    /// The store's time of the commit: a read as of this time, or any later time, includes the batch.
+    /// The store's time of the commit: a read as of this time or later includes the batch.
     ///
-    /// Commit times never decrease across the store, whatever the clock does. They equal the clock-based times of
-    /// documents (``WriteOutcome/updateTime``) unless the clock was wrong. A batch that changed nothing has the time of
-    /// the state that it left unchanged.
+    /// It never decreases, whatever the clock does, and equals the documents' times unless the clock was wrong. A batch
+    /// that changed nothing has the time of the state that it found.
     public var commitTime: Timestamp
     /// Whether the batch changed nothing.
     package var isWithoutChanges = false
-    /// One outcome per write, in order.
+    /// The outcome of each write, in order.
     public var outcomes: [WriteOutcome]
     /// A position that includes the batch, if the store has a change log.
     public var position: ChangeCursor?
@@ -71,16 +70,15 @@ public struct CommitReceipt: Sendable, Hashable {
         self.position = position
     }
 
-    /// The revision of the document that the first write targeted.
+    /// The revision of the first write's document after the batch; nil if it no longer exists.
     public var revision: Revision? { outcomes.first?.revision }
 }
 
 /// A position in a store's change log.
 ///
-/// The bytes belong to the adapter, with one guarantee for readers: of two positions from the same store, the later one
-/// never compares lower. Listeners use this order to detect whether a page has changes that they have not read.
+/// Of two positions from one store, the later one never compares lower.
 public struct ChangeCursor: Hashable, Comparable, Sendable {
-    /// The position, in a form that only the adapter that created it understands.
+    /// The position, in the adapter's own form.
     public let bytes: [UInt8]
 
     /// Creates a cursor from an adapter's bytes.

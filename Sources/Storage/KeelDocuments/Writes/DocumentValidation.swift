@@ -1,9 +1,9 @@
-/// The limits of the data model, which the client checks before an adapter sees a document.
+/// The limits of the data model, which the client checks.
 package enum DocumentValidation {
-    /// The maximum number of maps and arrays in one another, not counting the document itself.
+    /// The maximum nesting of maps and arrays, without the document itself.
     package static let deepest = 20
 
-    /// Throws ``StorageError/Code/invalidArgument`` for a path that breaks a rule or has a segment reserved for Keel.
+    /// Throws ``StorageError/Code/invalidArgument`` for an invalid path or a reserved segment.
     package static func check(_ path: DocumentPath) throws(StorageError) {
         if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
         // Splitting the path is needed only if it may contain a reserved name. Searching the string for “__” would

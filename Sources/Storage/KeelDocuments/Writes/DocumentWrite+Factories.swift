@@ -11,7 +11,9 @@ extension DocumentWrite {
         return DocumentWrite(path, .set(DocumentBody(fields)), if: condition)
     }
 
-    /// Returns a write that sets the given values and keeps the document's other fields; maps are merged.
+    /// Returns a write that sets the given values and keeps the document's other fields, or creates the document.
+    ///
+    /// Maps are merged, but an empty map replaces the field.
     ///
     /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
     public static func merge(
@@ -22,7 +24,7 @@ extension DocumentWrite {
         return DocumentWrite(path, .update(leaves(of: fields, under: [])))
     }
 
-    /// Returns a write that changes some fields of a document.
+    /// Returns a write that changes some fields of a document, by default one that exists.
     public static func update(
         _ path: DocumentPath,
         _ changes: [FieldChange],
@@ -52,7 +54,7 @@ extension DocumentWrite {
 }
 
 extension DocumentWrite {
-    /// Returns a write that sets top-level fields of an existing document and keeps the others.
+    /// Returns a write that sets top-level fields of a document, by default one that exists, and keeps the others.
     ///
     /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
     public static func update(

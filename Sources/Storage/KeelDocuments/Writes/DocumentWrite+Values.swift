@@ -3,7 +3,8 @@ extension DocumentWrite {
     ///
     /// The store fills each ``ServerTimestamp`` that is nil.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded as fields.
+    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded as fields;
+    ///   ``StorageError/Code/tooLarge`` beyond 1 MiB or 20 levels.
     @_disfavoredOverload
     public static func set(
         _ value: some Encodable,
@@ -14,11 +15,12 @@ extension DocumentWrite {
         DocumentWrite(path, try encoder.encodeDocument(value).operation, if: condition)
     }
 
-    /// Returns a write that merges an encoded value into a document's fields.
+    /// Returns a write that merges an encoded value into a document's fields, or creates the document.
     ///
-    /// The store fills each ``ServerTimestamp`` that is nil.
+    /// Maps are merged, but an empty map replaces the field. The store fills each ``ServerTimestamp`` that is nil.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded as fields.
+    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded as fields;
+    ///   ``StorageError/Code/tooLarge`` beyond 1 MiB or 20 levels.
     @_disfavoredOverload
     public static func merge(
         _ value: some Encodable,
@@ -30,11 +32,12 @@ extension DocumentWrite {
         return DocumentWrite(path, .update(changes + encoded.transformChanges))
     }
 
-    /// Returns a write that sets an existing document's top-level fields from an encoded value.
+    /// Returns a write that sets a document's top-level fields from an encoded value, and keeps the others.
     ///
-    /// Fields that the value does not encode keep their values. The store fills each ``ServerTimestamp`` that is nil.
+    /// By default, the document must exist. The store fills each ``ServerTimestamp`` that is nil.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded as fields.
+    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded as fields;
+    ///   ``StorageError/Code/tooLarge`` beyond 1 MiB or 20 levels.
     public static func update(
         _ path: DocumentPath,
         from value: some Encodable,

@@ -4,15 +4,15 @@ public struct DocumentWrite: Sendable, Hashable {
     public enum Operation: Sendable, Hashable {
         /// Replaces or creates the document, then applies the transforms in order.
         case set(DocumentBody, transforms: [FieldTransform] = [])
-        /// Changes some fields and keeps the others; creates the document if the condition permits.
+        /// Changes some fields and keeps the others; creates a missing document if the condition permits.
         case update([FieldChange])
-        /// Removes the document; succeeds if it does not exist.
+        /// Removes the document, if it exists.
         case delete
         /// Checks the condition without changing anything.
         case verify
-        /// Stores exactly this document, including its times and revision.
+        /// Stores exactly this document, including its times and revision, to copy it between stores.
         ///
-        /// Used to copy documents between stores. It is the only write that can lower a revision.
+        /// It is the only write that can lower a revision or a time.
         case replicate(Document)
     }
 
@@ -20,7 +20,7 @@ public struct DocumentWrite: Sendable, Hashable {
     public var path: DocumentPath
     /// The change.
     public var operation: Operation
-    /// The condition that must hold before the write; otherwise the whole batch fails.
+    /// The condition before the write; if it does not hold, the whole batch fails.
     public var condition: WriteCondition
 
     /// Creates a write.
@@ -53,7 +53,7 @@ public enum WriteCondition: Sendable, Hashable {
 public struct FieldChange: Sendable, Hashable {
     /// The change of the field.
     public enum Action: Sendable, Hashable {
-        /// Sets the field to a value, creating the maps on the way to it.
+        /// Sets the field to a value; creates the maps on the way, in place of other values.
         case set(DocumentValue)
         /// Removes the field.
         case remove
@@ -73,28 +73,28 @@ public struct FieldChange: Sendable, Hashable {
     }
 }
 
-/// A field value that the store computes during the commit.
+/// A field value that the store computes in the commit.
 public struct FieldTransform: Sendable, Hashable {
     /// The computations, with the rules of Firestore's `DocumentTransform`.
     public enum Operation: Sendable, Hashable {
-        /// Adds a number. A field without a number counts as missing; integers saturate instead of overflowing; the
+        /// Adds a number; a field without a number is set to the operand. Integers saturate instead of overflowing; the
         /// result is a double if either operand is.
         case increment(DocumentValue)
-        /// Keeps the larger number; a field without a number is set to the operand.
+        /// Keeps the larger number, or NaN if either is; a field without a number is set to the operand.
         case maximum(DocumentValue)
-        /// Keeps the smaller number; a field without a number is set to the operand.
+        /// Keeps the smaller number, or NaN if either is; a field without a number is set to the operand.
         case minimum(DocumentValue)
-        /// Appends the values that the array does not contain; a field without an array is set to a new one.
+        /// Appends the values without an equivalent in the array; a field without an array is set to a new one.
         case arrayUnion([DocumentValue])
-        /// Removes every element that is equivalent to one of the values.
+        /// Removes every element that is equivalent to one of the values; a field without an array is set to an empty
+        /// one.
         case arrayRemove([DocumentValue])
         /// Sets the clock time of the commit, truncated to milliseconds; the same throughout a batch.
         case serverTimestamp
         /// Sets the store's commit time, in microseconds, which increases with each commit.
         ///
-        /// Documents ordered by this field are in the order of their commits, whatever the clock did meanwhile. After a
-        /// wrong clock, the time may be far from real time. A server that speaks only Google's protocol sets its own
-        /// time, truncated to milliseconds.
+        /// Documents ordered by this field are in the order of their commits. After the clock was wrong, the time may
+        /// be far ahead. A server that speaks only Google's protocol sets its own time, truncated to milliseconds.
         case commitTime
     }
 
