@@ -28,7 +28,7 @@ extension StorageError.Code {
         name: "conflict",
         advice: "Read the document again and reapply the change to its current contents."
     )
-    /// A path, id, field name, value or query breaks a rule of the data model.
+    /// A path, id, field name, value, query or other argument breaks a rule.
     public static let invalidArgument = Self(
         name: "invalidArgument",
         advice: "Correct the call as the message says; repeating it unchanged fails again."
@@ -38,7 +38,7 @@ extension StorageError.Code {
         name: "unsupported",
         advice: "Use an adapter whose capability table lists it, or avoid this call."
     )
-    /// In strict mode, no declared index serves the query.
+    /// The schema does not declare the fields of a text search or, in strict mode, an index for the query.
     public static let indexRequired = Self(
         name: "indexRequired",
         advice: "Declare the index that the message names in the StorageSchema."
@@ -48,7 +48,7 @@ extension StorageError.Code {
         name: "encodingFailed",
         advice: "Change the value or its Encodable conformance as the message says."
     )
-    /// A document does not have the form that the type expects.
+    /// A document does not have the form that the type expects, or a migration of it failed.
     public static let decodingFailed = Self(
         name: "decodingFailed",
         advice: "Make the type's properties optional or migrate the stored documents."
@@ -58,7 +58,7 @@ extension StorageError.Code {
         name: "tooLarge",
         advice: "Split the data: a document can hold 1 MiB, and a batch 500 writes."
     )
-    /// The caller is not permitted to perform the operation.
+    /// The caller may not perform the operation.
     public static let permissionDenied = Self(
         name: "permissionDenied",
         advice: "Check the access rules, the permissions of the store's file, and the store's key."
@@ -78,7 +78,7 @@ extension StorageError.Code {
         name: "diskFull",
         advice: "Free some disk space; the failed write had no effect."
     )
-    /// Another program locks the store for longer than the adapter waits.
+    /// The store is locked, or changed by others, for longer than the adapter waits.
     public static let busy = Self(
         name: "busy",
         isTransient: true,
@@ -116,7 +116,7 @@ extension StorageError.Code {
         name: "cursorExpired",
         advice: "Read the current state and continue from its position."
     )
-    /// The store's history no longer reaches back to the requested time.
+    /// The store's history no longer reaches back to the requested time, or a held state has ended.
     public static let snapshotTooOld = Self(
         name: "snapshotTooOld",
         advice: "Read a later time, or let the store keep a longer history from now on."
@@ -126,7 +126,7 @@ extension StorageError.Code {
         name: "cancelled",
         advice: "Nothing to do: the caller stopped waiting for the result."
     )
-    /// A failure that the adapter could not classify; ``StorageError/cause`` holds it.
+    /// A failure without another code; ``StorageError/cause`` holds it, if there is one.
     public static let unknown = Self(
         name: "unknown",
         advice: "Check the cause, and report it so that it can be classified."

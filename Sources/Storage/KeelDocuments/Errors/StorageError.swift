@@ -4,8 +4,7 @@ public import KeelCore
 public struct StorageError: KeelError {
     /// Whether a failed call may have changed the store.
     ///
-    /// A write whose reply was lost has an unknown effect, and repeating it could apply it twice.
-    /// `RetryingStorageAdapter` therefore checks the effect in addition to the code.
+    /// Repeating a write with an unknown effect, whose reply was lost, could apply it twice.
     public enum Effect: Sendable, Hashable {
         /// The store is unchanged.
         case none
@@ -15,15 +14,15 @@ public struct StorageError: KeelError {
 
     /// The kind of failure.
     public let code: Code
-    /// A description of the failure that names paths and fields but never document contents.
+    /// A description of the failure, which names paths and fields but never contents.
     public let message: String
     /// Whether the failed call may have changed the store.
     public let effect: Effect
     /// The operation that failed, such as `getDocument`, if known.
     public let operation: String?
-    /// The document or collection that the failure concerns, if any.
+    /// The document or collection concerned, if any.
     public let resource: String?
-    /// The underlying error from the database, the file system or a closure of the caller.
+    /// The error of the database, the file system or the caller's closure, if any.
     public let cause: (any Error)?
 
     /// Creates an error.
@@ -48,7 +47,6 @@ public struct StorageError: KeelError {
         StorageError(.cancelled, "the call was canceled", cause: CancellationError())
     }
 
-    /// Returns the error of a call that needs the document at a path.
     package static func noDocument(at path: DocumentPath) -> StorageError {
         StorageError(
             .documentNotFound,
@@ -57,7 +55,7 @@ public struct StorageError: KeelError {
         )
     }
 
-    /// The code, message and location on one line, suitable for a log.
+    /// The code, message, resource, operation and cause, for a log.
     public var description: String {
         var text = "\(code.name): \(message)"
         if let resource, !message.contains(resource) { text += ", at “\(resource)”" }
@@ -66,7 +64,7 @@ public struct StorageError: KeelError {
         return text
     }
 
-    /// Returns this error with the operation and the resource set if they are nil.
+    /// Returns this error with the operation and the resource, unless it has its own.
     package func during(_ operation: String, on resource: String? = nil) -> StorageError {
         StorageError(
             code,

@@ -1,17 +1,17 @@
 /// An existing document that cannot be read.
 ///
-/// The document is damaged, sealed with another key, in a later format than the app supports, or not in the form that a
-/// typed collection expects. Two values are equal if their paths, error codes and messages are.
+/// It is damaged, sealed with another key, in a later format, or not in the form that a typed collection expects. Two
+/// values are equal if their paths, error codes and messages are.
 public struct UnreadableDocument: Sendable, Hashable {
-    /// The maximum number of unreadable documents in a long result; a result with more fails.
+    /// The number of unreadable documents beyond which a reader of a long result looks no further for readable ones.
     package static let mostPassedOver = 1_000
 
     /// The document's path.
     public let path: DocumentPath
-    /// The reason that the document cannot be read.
+    /// The reason.
     public let error: StorageError
 
-    /// Creates a report for a document.
+    /// Creates a report.
     public init(_ path: DocumentPath, _ error: StorageError) {
         self.path = path
         self.error = error
