@@ -1,19 +1,18 @@
 /// The path of a collection, such as `restaurants` or `users/ada/favourites`.
 ///
-/// A path has an odd number of segments, which alternate between collection names and document ids. Write it as a
-/// literal; an interpolated value stays inside one segment, whatever it contains:
+/// A path has an odd number of segments, alternately collection names and document ids. In a literal, an interpolated
+/// value stays inside one segment, whatever it contains:
 ///
 /// ```swift
 /// let favourites: CollectionPath = "users/\(userID)/favourites"
 /// ```
 ///
-/// Creating a path never fails, so that literals stay simple. The first call that uses an invalid path throws
-/// ``StorageError/Code/invalidArgument``.
+/// Creating a path never fails; a call with an invalid path throws ``StorageError/Code/invalidArgument``.
 public struct CollectionPath: Sendable {
     /// The segments, joined by “/”.
     public let string: String
 
-    /// A description of the path's error; nil if the path is valid.
+    /// The path's error; nil if it is valid.
     package let flaw: String?
 
     /// Creates a path from text, treating each “/” as a separator.
@@ -44,7 +43,7 @@ public struct CollectionPath: Sendable {
         return String(string[string.utf8.index(after: slash)...])
     }
 
-    /// The document that contains this collection; nil at the top level.
+    /// The document that the collection belongs to; nil at the top level.
     public var parent: DocumentPath? {
         guard let slash = string.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         return DocumentPath(trusted: String(string[..<slash]))
@@ -61,7 +60,7 @@ public struct CollectionPath: Sendable {
         return StoredName.segments(of: string).contains(where: StoredName.isReserved)
     }
 
-    /// The path with `*` in place of each id, for what may leave the process.
+    /// The path with `*` in place of each id.
     package var anonymousName: String {
         string.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .enumerated()
@@ -72,7 +71,6 @@ public struct CollectionPath: Sendable {
     /// Returns the path of a document in this collection.
     public func document(_ id: String) -> DocumentPath { DocumentPath(self, id) }
 
-    /// The maximum number of collections on the way to a document, as in Firestore.
     private static let deepest = 100
 
     private static func flaw<Segment: StringProtocol>(of string: String, in segments: [Segment])

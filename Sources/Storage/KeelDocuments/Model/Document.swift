@@ -2,7 +2,7 @@
 public struct Document: Sendable, Hashable {
     /// The document's path.
     public let path: DocumentPath
-    /// The fields, as deterministic CBOR (RFC 8949); see ``DocumentBody``.
+    /// The encoded fields.
     public let body: DocumentBody
     /// The document's version.
     public let revision: Revision
@@ -10,11 +10,11 @@ public struct Document: Sendable, Hashable {
     public let createTime: Timestamp
     /// The time of the last change, by the store's clock; writes that change nothing keep it.
     ///
-    /// It increases with every change, even if the clock was set back or the document was removed in between. Two
-    /// documents can have the same time.
+    /// It increases with every change except a replica's, even if the clock was set back. If the document was removed
+    /// in between, this holds as long as the change log has the removal. Two documents can have the same time.
     public let updateTime: Timestamp
 
-    /// Creates a document, as adapters do.
+    /// Creates a document.
     public init(
         path: DocumentPath,
         body: DocumentBody,
@@ -29,7 +29,6 @@ public struct Document: Sendable, Hashable {
         self.updateTime = updateTime
     }
 
-    /// Returns the document with another body.
     package func with(_ body: DocumentBody) -> Document {
         Document(
             path: path,
@@ -43,7 +42,7 @@ public struct Document: Sendable, Hashable {
     /// The document's id within its collection.
     public var id: String { path.id }
 
-    /// Returns the document's decoded fields.
+    /// Decodes the fields.
     ///
     /// - Throws: ``StorageError/Code/corrupted`` if the body is not an encoded set of fields.
     public func fields() throws(StorageError) -> DocumentFields { try body.fields() }
@@ -54,10 +53,11 @@ public struct Document: Sendable, Hashable {
 
 /// The version of one document.
 ///
-/// The revisions of a document only increase, even if it is deleted and created again, so the state with the higher
-/// revision is the later one. The difference of two revisions does not count the writes in between.
+/// The revisions of a document only increase, even if it is deleted and created again; only
+/// ``DocumentWrite/Operation/replicate(_:)`` can lower them. The difference of two revisions does not count the writes
+/// in between.
 public struct Revision: Hashable, Comparable, Sendable {
-    /// The revision as a positive number.
+    /// The positive number.
     public let number: Int64
 
     /// Creates a revision from an adapter's own records.

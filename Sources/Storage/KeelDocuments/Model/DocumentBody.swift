@@ -2,15 +2,14 @@ internal import KeelCBOR
 
 /// The encoded fields of a document, as deterministic CBOR (RFC 8949 section 4.2.1).
 ///
-/// Equal fields have equal bytes, so comparing bodies compares documents. The encoding uses standard tags, so any CBOR
-/// tool can read a body:
+/// Equal fields have equal bytes. The tags are standard ones:
 ///
 /// | value | CBOR |
 /// |---|---|
 /// | null, boolean | simple values |
 /// | integer, double | integers; floats in the shortest form that keeps the value |
 /// | string, bytes | text string, byte string |
-/// | timestamp | tag 1001 (RFC 9581): map of seconds (key 1) and microseconds (key -6) |
+/// | timestamp | tag 1001 (RFC 9581): map of seconds (key 1) and, unless 0, microseconds (key -6) |
 /// | reference | tag 39 (identifier) on the path as text |
 /// | geopoint | tag 103 (geographic coordinates) on [latitude, longitude] |
 /// | vector | tag 82 (RFC 8746) on a byte string of big-endian doubles |
@@ -32,7 +31,7 @@ public struct DocumentBody: Sendable, Hashable {
     /// The maximum size of a body: 1 MiB (1,048,576 bytes).
     public static let longest = 1_048_576
 
-    /// Returns all fields, decoded.
+    /// Decodes all fields.
     ///
     /// - Throws: ``StorageError/Code/corrupted`` if the bytes are not an encoded set of fields.
     public func fields() throws(StorageError) -> DocumentFields {
@@ -62,7 +61,7 @@ public struct DocumentBody: Sendable, Hashable {
 
     /// Appends the index key of one field.
     ///
-    /// - Returns: Whether the field exists and can be read; otherwise `key` is unchanged.
+    /// - Returns: Whether the field exists and is readable; otherwise `key` is unchanged.
     package func appendKey(of field: CompiledFieldPath, to key: inout [UInt8]) -> Bool {
         var reader = CBORReader(bytes)
         let start = key.count
@@ -76,7 +75,7 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
-    /// Returns whether a field is missing in both bodies, or has the same bytes in both.
+    /// Returns whether a field is missing in both bodies, or has the same bytes in both; false if a body is damaged.
     package func hasSameValue(as other: DocumentBody, at field: CompiledFieldPath) -> Bool {
         var mine = CBORReader(bytes)
         var others = CBORReader(other.bytes)
@@ -106,7 +105,7 @@ public struct DocumentBody: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Returns the keys of the distinct elements of an array field; empty if the field is not an array.
+    /// Returns the keys of the distinct elements of an array field; empty if the field is not a readable array.
     package func elementKeys(of field: CompiledFieldPath) -> [[UInt8]] {
         var keys: [[UInt8]] = []
         var known: Set<[UInt8]> = []

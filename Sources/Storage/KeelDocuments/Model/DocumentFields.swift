@@ -1,8 +1,7 @@
 /// The named values of a document or of a map within a document.
 ///
-/// Names are distinguished by their UTF-8 bytes, unlike the `String` keys of a `Dictionary`. The fields are sorted as
-/// in a deterministic encoding (shorter names first, then by bytes: RFC 8949 section 4.2.1), so that equal fields have
-/// equal bytes.
+/// Names are distinguished by their UTF-8 bytes, unlike keys of a `Dictionary`. Fields are sorted as in deterministic
+/// CBOR (RFC 8949 section 4.2.1): shorter names first, then by bytes.
 public struct DocumentFields: Sendable, Hashable {
     /// A name and its value.
     public struct Field: Sendable, Hashable {
@@ -35,7 +34,7 @@ public struct DocumentFields: Sendable, Hashable {
 
     package init(sorted: [Field]) { self.sorted = sorted }
 
-    /// The value of a field; nil if the field is missing.
+    /// The value of a field; nil if it is missing.
     public subscript(name: String) -> DocumentValue? {
         get {
             let position = position(of: name)
@@ -56,8 +55,8 @@ public struct DocumentFields: Sendable, Hashable {
 
     /// The value at a path of nested maps; nil if it is missing.
     ///
-    /// Setting a value creates the maps on the way and replaces values that are not maps. Setting nil removes the field
-    /// and keeps its enclosing maps.
+    /// Setting a value creates the maps on the way, in place of other values. Setting nil removes the field and keeps
+    /// its maps.
     public subscript(path: FieldPath) -> DocumentValue? {
         get { self[path.names[...]] }
         set { self[path.names[...]] = newValue }
@@ -87,7 +86,6 @@ public struct DocumentFields: Sendable, Hashable {
     /// The names of all fields.
     public var names: [String] { sorted.map(\.name) }
 
-    /// Returns the first position whose name does not precede `name`.
     private func position(of name: String) -> Int {
         // Fields mostly arrive in order, so the end is checked before searching.
         guard let last = sorted.last, !Self.precedes(last.name, name) else { return sorted.count }

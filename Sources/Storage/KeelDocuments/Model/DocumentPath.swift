@@ -1,13 +1,13 @@
 /// The path of a document: a collection and an id within it, such as `restaurants/30075445`.
 ///
-/// Write it as a literal; an interpolated value stays inside one segment, whatever it contains:
+/// In a literal, an interpolated value stays inside one segment, whatever it contains:
 ///
 /// ```swift
 /// let path: DocumentPath = "users/\(userID)/favourites/\(restaurantID)"
 /// ```
 ///
-/// A valid path has an even number of nonempty segments of at most 1,500 bytes. No segment is `.`, `..` or of the form
-/// `__…__`. Creating a path never fails, so that literals stay simple. The first call that uses an invalid path throws
+/// A valid path has an even number of nonempty segments, at most 200, of at most 1,500 bytes. None is `.`, `..` or of
+/// the form `__…__`. Creating a path never fails; a call with an invalid path throws
 /// ``StorageError/Code/invalidArgument``.
 public struct DocumentPath: Sendable {
     /// The collection that contains the document.
@@ -114,8 +114,8 @@ extension DocumentPath {
 
 /// An interpolation that builds a path and keeps each value inside one segment.
 ///
-/// Only a “/” in the literal's own text separates segments. A value that contains one creates an invalid segment, which
-/// every store rejects, so a value can never select another document than intended.
+/// Only a “/” in the literal's own text separates segments. A value with a “/” makes the path invalid, so that no value
+/// can select another document than intended.
 public struct PathInterpolation: StringInterpolationProtocol, Sendable {
     package private(set) var segments = [""]
 
@@ -138,11 +138,8 @@ public struct PathInterpolation: StringInterpolationProtocol, Sendable {
     }
 }
 
-/// The order of paths: segment by segment, by UTF-8 bytes.
 package enum PathOrder {
-    /// Returns whether `left` precedes `right`.
-    ///
-    /// A “/” sorts before every other byte, so that `a/b` precedes `a!/b`.
+    /// Returns whether a path precedes another, segment by segment: `a/b` precedes `a!/b`.
     package static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf8.lazy.map(rank).lexicographicallyPrecedes(right.utf8.lazy.map(rank))
     }

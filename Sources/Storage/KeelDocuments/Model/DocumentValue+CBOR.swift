@@ -92,9 +92,9 @@ extension CBORReader {
         return DocumentFields(sorted: fields)
     }
 
-    /// The maximum nesting of values that are decoded: more than any document has, and safe on the stack of a thread.
+    /// The maximum nesting that is decoded: more than any document has, and safe on a thread's stack.
     private static var deepestValue: Int { 64 }
-    /// The capacity that the count of a map or an array reserves at most, because the count is untrusted input.
+    /// The maximum capacity reserved for a count, which is untrusted input.
     private static var mostReserved: Int { 1_024 }
 
     package mutating func readValue(depth: Int = 0) throws(CBORError) -> DocumentValue {
@@ -133,7 +133,6 @@ extension CBORReader {
         }
     }
 
-    /// Reads the content of a timestamp, after its tag.
     package mutating func readTimestampContent() throws(CBORError) -> Timestamp {
         let start = position
         guard let count = try readMapHeader(), (1...2).contains(count), try readInteger() == 1
@@ -155,7 +154,6 @@ extension CBORReader {
         return Timestamp(microseconds: microseconds)
     }
 
-    /// Reads the content of a geopoint, after its tag.
     package mutating func readGeoPointContent() throws(CBORError) -> GeoPoint {
         let start = position
         guard try readArrayHeader() == 2 else { throw CBORError(.unsupported, at: start) }
@@ -163,7 +161,6 @@ extension CBORReader {
         return GeoPoint(latitude: latitude, longitude: try readDouble())
     }
 
-    /// Reads the content of a vector, after its tag.
     package mutating func readVectorContent() throws(CBORError) -> VectorValue {
         let start = position
         let range = try readByteStringRange()

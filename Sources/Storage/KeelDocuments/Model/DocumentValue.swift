@@ -1,11 +1,8 @@
-/// A value that a document can hold.
+/// A value that a document can hold, with Firestore's kinds, order and equality.
 ///
-/// The kinds of values, their order and their equality are those of Firestore. Values are compared in two ways:
-///
-/// - `==` tests whether two values are stored identically. The integer 3 differs from the double 3.0, and -0.0 from
-///   0.0; strings are compared byte by byte; NaN equals NaN.
-/// - Queries compare by *order*, in which 3 and 3.0 are the same number: see ``isEquivalent(to:)`` and
-///   ``precedes(_:)``.
+/// - `==` tests whether two values are stored identically: the integer 3 differs from the double 3.0, and -0.0 from
+///   0.0; strings are compared by bytes; NaN equals NaN.
+/// - Queries compare by *order*, in which 3 and 3.0 are equal: see ``isEquivalent(to:)`` and ``precedes(_:)``.
 public enum DocumentValue: Sendable {
     /// Null; unlike a missing field, a query can find it.
     case null
@@ -25,16 +22,15 @@ public enum DocumentValue: Sendable {
     case reference(DocumentPath)
     /// A geographic location.
     case geopoint(GeoPoint)
-    /// An array; an array directly within an array is invalid, as in Firestore.
+    /// An array; it cannot be directly in another array.
     case array([DocumentValue])
-    /// A vector of doubles, such as an embedding; a vector directly within an array is invalid, as in Firestore.
+    /// A vector of doubles, such as an embedding; it cannot be directly in an array.
     case vector(VectorValue)
     /// A map of named values.
     case map(DocumentFields)
 }
 
 extension DocumentValue {
-    /// The name of the value's kind, for error messages.
     package var kindName: String {
         switch self {
         case .null: "null"
@@ -86,7 +82,7 @@ extension DocumentValue {
     package var isNumber: Bool { doubleValue != nil }
     package var isNaN: Bool { if case .double(let value) = self { value.isNaN } else { false } }
     package var isNull: Bool { if case .null = self { true } else { false } }
-    /// Whether list and inequality comparisons can match the value: neither null nor NaN.
+    /// Whether the value is neither null nor NaN, which lists and order comparisons never match.
     package var isFindable: Bool { !isNull && !isNaN }
 }
 
@@ -129,7 +125,7 @@ extension DocumentValue: Hashable {
 }
 
 extension DocumentValue: CustomStringConvertible {
-    /// A description for people, not a storage format.
+    /// The value as text for people.
     public var description: String {
         switch self {
         case .null: "null"

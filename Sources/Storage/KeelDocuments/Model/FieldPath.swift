@@ -3,8 +3,7 @@ internal import KeelCore
 
 /// The path of a field in a document, such as `name` or `address.city`.
 ///
-/// In a literal, dots separate the names of nested maps. Enclose a name that contains a dot in backticks, or use
-/// ``init(names:)``:
+/// In text, dots separate the names of nested maps. Enclose a name that contains a dot in backticks:
 ///
 /// ```swift
 /// let street: FieldPath = "address.street"
@@ -17,7 +16,7 @@ public struct FieldPath: Sendable {
     /// Creates a path from names, which may contain any character.
     public init(names: [String]) { self.names = names }
 
-    /// Creates a path from text, with dots as separators and backticks as quotes.
+    /// Creates a path from text; between backticks, a backslash escapes the next character.
     public init(_ string: String) { names = Self.parse(string) }
 
     /// The document's id, as a field in queries.
@@ -30,7 +29,7 @@ public struct FieldPath: Sendable {
         names.count <= other.names.count && zip(names, other.names).allSatisfy(StoredName.same)
     }
 
-    /// A description of the path's error; nil if the path is valid.
+    /// The path's error; nil if it is valid.
     package var flaw: String? {
         if isDocumentID { return nil }
         if names.isEmpty || names.contains(where: \.isEmpty) {
@@ -107,7 +106,7 @@ extension FieldPath: ExpressibleByStringLiteral {
     public init(stringLiteral value: String) { self.init(value) }
 }
 
-/// A field path whose names are stored as UTF-8 bytes, as in document bodies.
+/// A field path as UTF-8 bytes.
 package struct CompiledFieldPath: Sendable, Hashable {
     package let names: [[UInt8]]
 

@@ -1,7 +1,6 @@
-/// Comparison and validation of names in the data model: ids, collection names and field names.
+/// Comparison and validation of ids, collection names and field names.
 ///
-/// Names are compared by their UTF-8 bytes. Swift's `==` on strings treats the one-scalar and two-scalar spellings of
-/// "é" as equal; databases do not. A store that did could lose one of two documents in a move to another backend.
+/// Names are compared by their UTF-8 bytes, unlike with `==` of strings, to which two spellings of “é” are equal.
 package enum StoredName {
     package static func same(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
@@ -14,19 +13,19 @@ package enum StoredName {
     /// The maximum length of an id, collection name or field name, in UTF-8 bytes.
     package static let longest = 1_500
 
-    /// Returns whether a name has the form `__…__`, which is reserved for Keel's own records.
+    /// Returns whether a name has the reserved form `__…__`.
     package static func isReserved(_ name: String) -> Bool {
         let name = name.utf8
         return name.count >= 4 && name.starts(with: "__".utf8)
             && name.suffix(2).elementsEqual("__".utf8)
     }
 
-    /// Returns the segments of a path, split at each “/” byte.
+    /// Returns the nonempty segments of a path.
     package static func segments(of path: String) -> [String] {
         path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
-    /// Returns a description of the error in an id or collection name; nil if the name is valid.
+    /// Returns the error in an id or collection name; nil if it is valid.
     package static func flaw(inSegment name: String, allowingReserved: Bool = false) -> String? {
         if name.isEmpty { return "is empty" }
         if name.utf8.count > longest { return "is longer than \(longest) bytes" }

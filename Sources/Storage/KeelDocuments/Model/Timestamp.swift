@@ -6,8 +6,7 @@ public import Foundation
 
 /// A point in time in whole microseconds, as documents store it.
 ///
-/// `Date` counts seconds in a `Double`, which cannot represent every microsecond; a timestamp is stored exactly. Finer
-/// fractions are rounded down, as in Firestore.
+/// `Date` counts seconds in a `Double`, which cannot represent every microsecond.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// The microseconds since 1970-01-01T00:00:00Z; negative before it.
     public var microseconds: Int64
@@ -15,9 +14,10 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// Creates a timestamp from microseconds since 1970.
     public init(microseconds: Int64) { self.microseconds = microseconds }
 
-    /// Creates a timestamp from a date, rounding down to the microsecond.
+    /// Creates a timestamp from a date, rounded down to the microsecond.
     ///
-    /// A date outside the range of `Int64` microseconds is clamped to the nearest timestamp.
+    /// A date less than 0.25 µs before a whole microsecond is rounded up, because `Date` may not represent that
+    /// microsecond. A date outside the range of `Int64` microseconds is clamped.
     public init(_ date: Date) {
         // Counting from the reference date keeps more precision for current dates than counting from 1970.
         let sinceReference = date.timeIntervalSinceReferenceDate * 1_000_000
@@ -65,7 +65,6 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 extension Int64 {
-    /// Returns the quotient rounded toward negative infinity, unlike `/`, which rounds toward zero.
     fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient
@@ -73,7 +72,7 @@ extension Int64 {
 }
 
 extension Timestamp {
-    /// Returns the time advanced by a duration, which may be negative, clamped to the range of timestamps.
+    /// Returns the time advanced by a duration, clamped to the range of timestamps.
     package func advanced(by duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let span = Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000)

@@ -1,7 +1,6 @@
 /// A vector of doubles, such as the embedding of a text or an image.
 ///
-/// The type has the same name in Firestore's clients. A property of this type is stored as a vector, which is one
-/// value; a property of type `[Double]` is stored as an array of numbers.
+/// A property of this type is stored as a vector, one of type `[Double]` as an array of numbers.
 ///
 /// ```swift
 /// struct Article: Codable {
@@ -10,19 +9,19 @@
 /// }
 /// ```
 ///
-/// A document holds vectors of 1 to ``mostElements`` elements without NaN, and none directly in an array, as in
-/// Firestore. Vectors are equal if their elements are stored identically: -0.0 differs from 0.0.
+/// As in Firestore, a stored vector has 1 to ``mostElements`` elements, none of them NaN, and is not directly in an
+/// array. Vectors are equal if their elements are stored identically: -0.0 differs from 0.0.
 public struct VectorValue: Sendable {
     /// The elements.
     public var elements: [Double]
 
-    /// The maximum number of elements of a stored vector: 2,048, as in Firestore.
+    /// The maximum number of elements: 2,048.
     public static let mostElements = 2_048
 
-    /// Creates a vector; writing a document with a vector that is empty, too long or contains NaN fails.
+    /// Creates a vector; writing an invalid one fails.
     public init(_ elements: [Double]) { self.elements = elements }
 
-    /// The reason that neither a document nor a query can contain the vector; nil if they can.
+    /// The vector's error; nil if it is valid.
     package var flaw: String? {
         if elements.isEmpty { return "a vector needs at least one element" }
         if elements.count > Self.mostElements {
@@ -49,15 +48,12 @@ extension VectorValue: Hashable {
     }
 }
 
-/// The map that represents a vector in Firestore's protocol.
-///
-/// The protocol has no kind of value for vectors: `{"__type__": "__vector__", "value": [1.0, 2.0]}`.
+/// The map that represents a vector in Firestore's protocol: `{"__type__": "__vector__", "value": [1.0, 2.0]}`.
 extension VectorValue {
     package static let typeName = "__type__"
     private static let type = DocumentValue.string("__vector__")
     private static let elementsName = "value"
 
-    /// The map that represents the vector.
     package var wireFields: DocumentFields {
         [
             Self.typeName: Self.type,
