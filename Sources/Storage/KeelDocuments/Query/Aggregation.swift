@@ -1,13 +1,13 @@
 /// A value computed over the documents that a query finds.
 ///
-/// All values in one request are computed over the same documents: those that have every field of the sums and
-/// averages, of whatever kind. If the query has a limit or an offset, it is ordered by these fields after its own
-/// orders, so that it selects the requested number of such documents. These rules are those of Firestore.
+/// As in Firestore, all values of one request cover the same documents: those that have every field of the sums and
+/// averages, of whatever kind. A query with a limit or an offset is ordered by these fields, too, after its own orders,
+/// unless it is ordered by the id or its start or end has an id.
 public enum Aggregation: Sendable, Hashable {
-    /// The number of documents; counting stops at `upTo` if given.
+    /// The number of documents, at most `upTo`.
     case count(upTo: Int? = nil)
-    /// The sum of a field's numbers: an integer, unless a number is a double or the sum overflows. The sum is NaN if a
-    /// number is NaN, and 0 without numbers. Other kinds of values are ignored.
+    /// The sum of a field's numbers, 0 without any: an integer, unless a number is a double or the sum overflows. Other
+    /// values are ignored.
     case sum(FieldPath)
     /// The mean of a field's numbers as a double; null without numbers.
     case average(FieldPath)
@@ -23,8 +23,7 @@ public enum Aggregation: Sendable, Hashable {
 extension DocumentQuery {
     /// Returns the query over which the values are computed.
     ///
-    /// With a limit or an offset, added orders exclude documents that lack one of the fields before the cut. There are
-    /// none if the query is ordered by path, or if its start or end has a path.
+    /// With a limit or an offset, added orders exclude documents that lack one of the fields.
     package func ordered(for aggregations: [Aggregation]) -> DocumentQuery {
         guard limit != nil || offset > 0 else { return self }
         let implied = completeOrders

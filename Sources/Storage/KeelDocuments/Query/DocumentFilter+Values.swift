@@ -83,7 +83,7 @@ extension DocumentQuery {
 }
 
 extension DocumentValue {
-    /// The only field of a map that represents an unencodable value; documents cannot have such a field.
+    /// The only field of a map that represents an unencodable value.
     private static let flawName = "__flaw__"
 
     /// Returns the encoding of a value, or a value that every query rejects.
@@ -95,7 +95,7 @@ extension DocumentValue {
         }
     }
 
-    /// The reason that the represented Swift value cannot be stored; nil for every other value.
+    /// The error of the unencodable value that this map represents; nil for other values.
     package var flaw: String? {
         switch self {
         case .map(let fields): fields[Self.flawName]?.stringValue

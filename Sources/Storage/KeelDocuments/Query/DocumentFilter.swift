@@ -1,11 +1,11 @@
 /// A condition on the fields of documents.
 ///
-/// A document without the field matches no condition on the field, not even ``Comparison/notEqual``. Order comparisons
-/// match only values of the same kind; integers and doubles are one kind, and NaN is a separate kind. `notEqual` and
-/// `notIn` exclude null. Only `equal` finds null and NaN: as list members or array elements they match nothing, and
-/// nothing is less or greater than they are. These rules are those of Firestore.
+/// As in Firestore, a document without the field matches no condition on it, not even ``Comparison/notEqual``. Order
+/// comparisons match only values of the constant's kind; integers and doubles are one kind. Null matches only `equal`,
+/// and NaN only `equal`, `notEqual` and `notIn`: as list members or array elements they match nothing, and nothing is
+/// less or greater than they are.
 public indirect enum DocumentFilter: Sendable, Hashable {
-    /// Compares a field with a value, or with an array of values for list comparisons.
+    /// Compares a field with a value, or with an array of values.
     case field(FieldPath, Comparison, DocumentValue)
     /// All of the conditions hold.
     case and([DocumentFilter])
@@ -26,10 +26,10 @@ public indirect enum DocumentFilter: Sendable, Hashable {
         case greater
         /// The field has the value's kind and is at least the value.
         case greaterOrEqual
-        /// The field equals one of up to 30 values; null and NaN among them are ignored.
+        /// The field equals one of up to 30 values; null and NaN are ignored.
         case `in`
         /// The field exists, is not null and equals none of up to 10 values. With null among them, nothing matches; NaN
-        /// among them is ignored.
+        /// is ignored.
         case notIn
         /// The field is an array that contains the value.
         case arrayContains

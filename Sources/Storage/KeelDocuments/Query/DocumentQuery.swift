@@ -7,9 +7,8 @@
 ///     .limit(to: 20)
 /// ```
 ///
-/// The order of results is total and the same on every adapter: first the named orders, then the fields of inequality
-/// conditions, then the document's path. The latter two follow the direction of the last named order. The result
-/// excludes documents that lack an ordered field.
+/// The result is ordered by the named orders, then by the fields of inequality conditions, then by path. The latter two
+/// follow the direction of the last named order. Documents that lack an ordered field are excluded.
 public struct DocumentQuery: Sendable, Hashable {
     /// The documents that a query searches.
     public enum Scope: Sendable, Hashable {
@@ -17,13 +16,11 @@ public struct DocumentQuery: Sendable, Hashable {
         case collection(CollectionPath)
         /// The documents of every collection with this name, at any depth, or only those below a document.
         case group(String, under: DocumentPath? = nil)
-        /// Every document of the store at any depth, or only those below a document.
-        ///
-        /// Documents with a name of the form `__…__` on their path are excluded, because Keel keeps its own records
-        /// under such names.
+        /// Every document at any depth, or only those below a document, without those in collections whose path has a
+        /// name of the form `__…__`.
         case everything(under: DocumentPath? = nil)
 
-        /// The document below which the query searches; nil if it searches the whole store or one collection.
+        /// The document below which the query searches, if any.
         package var ancestor: DocumentPath? {
             switch self {
             case .collection: nil
@@ -31,7 +28,7 @@ public struct DocumentQuery: Sendable, Hashable {
             }
         }
 
-        /// Compared by bytes: canonically equivalent names are those of different groups.
+        /// Compares names by bytes, unlike `String`.
         public static func == (left: Self, right: Self) -> Bool {
             switch (left, right) {
             case (.collection(let one), .collection(let other)): one == other
@@ -67,7 +64,7 @@ public struct DocumentQuery: Sendable, Hashable {
         }
     }
 
-    /// The maximum number of documents, and the end of the result that they come from.
+    /// The maximum number of documents, from one end of the result.
     public enum Limit: Sendable, Hashable {
         /// The first documents of the result.
         case first(Int)
@@ -83,9 +80,9 @@ public struct DocumentQuery: Sendable, Hashable {
 
     /// A point in the order of results.
     public struct Bound: Sendable, Hashable {
-        /// The values of the first orders; there may be fewer values than orders.
+        /// The values of the first orders.
         ///
-        /// Without values, an inclusive bound has no effect, and an exclusive bound excludes every document.
+        /// Without values, an inclusive bound has no effect, and an exclusive one excludes every document.
         public var values: [DocumentValue]
         /// Whether the result includes documents with exactly these values.
         public var isInclusive: Bool
@@ -128,8 +125,8 @@ public struct DocumentQuery: Sendable, Hashable {
 
     /// Returns a query for the documents of all collections at any depth, or only those below a document.
     ///
-    /// Its conditions and orders may use only the document's id. The result is in path order: each document precedes
-    /// the documents below it.
+    /// Its conditions and orders may use only the document's id. In its order, a document precedes the documents below
+    /// it.
     ///
     /// ```swift
     /// let userData = DocumentQuery.everything(under: "users/ada").limit(to: 100)
@@ -187,13 +184,13 @@ extension DocumentQuery {
         with { $0.end = Bound(values, isInclusive: false) }
     }
 
-    /// Reads only the given fields.
+    /// Reads only the given fields; without any, only the paths.
     public func select(_ fields: FieldPath...) -> DocumentQuery { with { $0.projection = fields } }
 
-    /// Finds only documents whose searchable fields contain all of the words.
+    /// Finds only documents whose given fields contain all of the words; by default, see ``TextSearch/fields``.
     ///
-    /// A word is a run of letters and digits; case and accents are ignored. A word that ends in `*` matches every word
-    /// that begins with it. The schema must declare the fields.
+    /// A word is a run of letters and digits, without case and accents. A word that ends in `*` matches every word that
+    /// begins with it. If no ``SearchDefinition`` has the fields, a call throws ``StorageError/Code/indexRequired``.
     public func matching(_ text: String, in fields: FieldPath...) -> DocumentQuery {
         with { $0.search = TextSearch(text, in: fields.isEmpty ? nil : fields) }
     }
@@ -206,12 +203,12 @@ extension DocumentQuery {
 }
 
 extension DocumentQuery {
-    /// Starts at a document, which must have the fields that the query orders by.
+    /// Starts at a document; its missing order fields count as null.
     public func start(at document: Document) -> DocumentQuery {
         starting(at: document, isInclusive: true)
     }
 
-    /// Starts after a document, as for the next page.
+    /// Starts after a document.
     public func start(after document: Document) -> DocumentQuery {
         starting(at: document, isInclusive: false)
     }
@@ -247,7 +244,6 @@ extension DocumentQuery {
         with { $0.orders = completeOrders }
     }
 
-    /// The named orders, then the fields of inequalities, then the path.
     package var completeOrders: [Order] {
         var orders = orders
         let direction = orders.last?.direction ?? .ascending

@@ -31,7 +31,7 @@ extension PredicateExpressions.ForcedUnwrap: PredicateField {
 }
 
 extension PredicateExpressions.OptionalFlatMap: PredicateField {
-    /// Resolves `$0.address?.city`, in which the part after the question mark is a path within the optional.
+    /// Resolves `$0.address?.city`.
     func field(_ scope: PredicateScope) throws(StorageError) -> FieldPath {
         guard let wrapped = wrapped as? any PredicateField,
             let path = transform as? any PredicateField
@@ -119,8 +119,8 @@ enum PredicateAdvice {
 
 /// A type that maps its properties to fields, for predicates.
 ///
-/// A predicate identifies properties by key path. A property whose field has the same name needs no entry. Add an entry
-/// if `CodingKeys` rename the property, if it has a wrapper, or if it is the document's id:
+/// Add an entry for a property that `CodingKeys` rename, that has a wrapper, or that is the document's id. A property
+/// whose field has the same name needs none:
 ///
 /// ```swift
 /// extension Restaurant: PredicateFieldNaming {
@@ -130,11 +130,8 @@ enum PredicateAdvice {
 /// }
 /// ```
 ///
-/// In a build without reflection metadata (`-disable-reflection-metadata`), key paths do not reveal names. Every
-/// property in a predicate then needs an entry; a predicate with any other property throws
+/// In a build with `-disable-reflection-metadata`, every property in a predicate needs an entry; any other throws
 /// ``StorageError/Code/unsupported``.
-///
-/// Foundation's `PredicateCodableKeyPathProviding` has the same purpose but exists only on Apple's platforms.
 public protocol PredicateFieldNaming {
     /// The fields of the properties whose names differ from their fields.
     static var fieldNames: [PartialKeyPath<Self>: FieldPath] { get }

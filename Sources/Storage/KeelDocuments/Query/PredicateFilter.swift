@@ -25,21 +25,16 @@ extension DocumentFilter {
     /// | `$0.name.starts(with: "Mo")` | two comparisons, by UTF-8 bytes |
     /// | `&&`, `\|\|`, `!` | and, or, the opposite condition |
     ///
-    /// Other expressions throw, as does any expression whose meaning would change. Where Swift and queries differ, the
-    /// rules of queries apply (``DocumentFilter``):
+    /// Other expressions throw. Where Swift and queries differ, the rules of queries apply (``DocumentFilter``):
     ///
-    /// - `== nil` finds fields that are stored as null. ``DocumentEncoder`` omits nil properties, and no query finds a
-    ///   missing field; store null with `encodeNil` if you need to find it.
-    /// - `!= x` and `!list.contains` on an optional property throw, because Swift would include the documents where the
-    ///   property is nil and a query does not. `$0.a != nil && $0.a != x` has the same meaning in both.
-    /// - Text is compared by its UTF-8 bytes, whereas Swift treats the one-scalar and two-scalar spellings of “é” as
-    ///   equal. A stored NaN is less than every number.
-    /// - A document whose field is missing or of another kind matches no condition on the field, negated or not; a type
-    ///   that decodes the document has no such property.
+    /// - `== nil` finds null, but not a missing field, and ``DocumentEncoder`` omits nil properties. To find one, store
+    ///   null with `encodeNil`.
+    /// - `!= x` and `!list.contains` on an optional property throw, because a query would exclude nil. Write
+    ///   `$0.a != nil && $0.a != x`.
+    /// - Text is compared by its UTF-8 bytes. A stored NaN matches neither `<`, `<=`, `>` and `>=` nor their negations.
+    /// - A missing field matches no condition, negated or not; a value of another kind only `!=` and `!list.contains`.
     ///
-    /// A field has the name of its property unless the type conforms to ``PredicateFieldNaming``. Conform to it if
-    /// `CodingKeys` rename a property, which a predicate cannot see, and for properties with a wrapper such as
-    /// ``DocumentID``.
+    /// A field has the name of its property, unless the type's ``PredicateFieldNaming`` has another.
     ///
     /// - Parameters:
     ///   - predicate: The condition.
@@ -57,10 +52,10 @@ extension DocumentFilter {
         self = try scope.filter(predicate.expression, negated: false)
     }
 
-    /// Returns the conjunction of filters, with nested conjunctions flattened, and each condition once.
+    /// Returns the conjunction of filters, flattened, with each condition once.
     ///
-    /// A condition that a field is not null is dropped if another inequality on the field implies it, because a query
-    /// can have only one condition of this kind.
+    /// A condition that a field is not null is dropped if another inequality on the field implies it: a query can have
+    /// only one.
     static func allOf(_ filters: [DocumentFilter]) -> DocumentFilter {
         var all: [DocumentFilter] = []
         for filter in filters {
@@ -80,7 +75,6 @@ extension DocumentFilter {
         return kept.count == 1 ? kept[0] : .and(kept)
     }
 
-    /// Returns the disjunction of filters, with nested disjunctions flattened.
     static func anyOf(_ filters: [DocumentFilter]) -> DocumentFilter {
         .or(
             filters.flatMap { filter in
@@ -93,8 +87,7 @@ extension DocumentFilter {
 extension DocumentQuery {
     /// Adds a Foundation predicate as a condition.
     ///
-    /// ``DocumentFilter/init(_:encoder:)`` lists the supported expressions and the differences between the rules of
-    /// queries and of Swift.
+    /// See ``DocumentFilter/init(_:encoder:)``.
     ///
     /// - Throws: ``StorageError/Code/unsupported``, naming the expression and an alternative;
     ///   ``StorageError/Code/encodingFailed`` for a constant that cannot be stored.

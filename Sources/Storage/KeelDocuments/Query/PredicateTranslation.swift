@@ -6,10 +6,10 @@ internal import Foundation
 
 /// The context of a predicate's translation.
 struct PredicateScope {
-    /// Converts constants to values, and property names to field names.
+    /// Converts constants and names of properties.
     let encoder: DocumentEncoder
     var variables: [PredicateExpressions.VariableID: FieldPath]
-    /// The fields that another required condition guarantees not to be nil.
+    /// The fields that another condition guarantees not to be nil.
     var present: Set<FieldPath> = []
 
     static func unsupported(_ expression: Any, _ advice: String? = nil) -> StorageError {
@@ -39,7 +39,6 @@ struct PredicateScope {
         return value
     }
 
-    /// Returns the value of a constant that a field is compared with.
     func value(_ constant: Any, for field: FieldPath) throws(StorageError) -> DocumentValue {
         let value = try value(constant)
         // Ids are strings in paths, whatever their Swift type.
@@ -86,7 +85,7 @@ extension PredicateScope {
         try (expression as? any PredicateCondition)?.presentFields(self) ?? []
     }
 
-    /// Returns the operand of an expression, which is a constant if it can be evaluated without a document.
+    /// Returns the operand of an expression: a constant if it can be evaluated without a document.
     func operand<Expression: PredicateExpression>(
         _ expression: Expression
     ) throws(StorageError) -> PredicateOperand {
@@ -129,7 +128,7 @@ extension PredicateScope {
         }
     }
 
-    /// Returns the error for a negation that would exclude nil in queries but include it in Swift.
+    /// Returns the error for a negation that excludes nil in queries but not in Swift.
     static func absence(of field: FieldPath) -> StorageError {
         StorageError(
             .unsupported,

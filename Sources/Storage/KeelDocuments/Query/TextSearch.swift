@@ -12,11 +12,10 @@ public struct TextSearch: Sendable, Hashable {
 
     /// The search text as the caller wrote it.
     public let text: String
-    /// The fields to search, at least one; nil for all fields that the client's schema declares for the collection, in
-    /// its first definition.
+    /// The fields to search, at least one; nil for those of the schema's first definition for the collection.
     public let fields: [FieldPath]?
 
-    /// Creates a search for all words of a text; a word that ends in `*` matches as a prefix.
+    /// Creates a search for all words of a text; a word that ends in `*` is a prefix.
     public init(_ text: String, in fields: [FieldPath]? = nil) {
         self.text = text
         self.fields = fields
@@ -38,10 +37,9 @@ public struct TextSearch: Sendable, Hashable {
 
 /// Splits text into the words that searches compare.
 ///
-/// A word is a run of letters, digits and their marks, without case and accents. Every adapter indexes exactly these
-/// words instead of using its database's text rules, so that all adapters return the same results.
+/// A word is a run of letters, digits and their marks, without case and accents, on every adapter.
 package enum TextWords {
-    /// Returns the words of a text in order, including repeats.
+    /// Returns the words of a text, including repeats.
     package static func words(of text: String) -> [String] {
         var words: [String] = []
         var word = String.UnicodeScalarView()
