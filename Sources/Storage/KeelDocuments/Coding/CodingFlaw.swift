@@ -1,10 +1,7 @@
-/// The flaw that Keel's coders found, carried as the underlying error of an `EncodingError` or `DecodingError`.
-///
-/// `Codable` conformances can inspect and throw these errors too; this type marks Keel's own messages, because other
-/// messages could quote a value.
+/// The underlying error of Keel's own `EncodingError` or `DecodingError`; messages of others could quote a value.
 struct CodingFlaw: Error, Sendable, CustomStringConvertible {
     let code: StorageError.Code
-    /// A description of kinds and rules, never of values.
+    /// Names kinds and rules, never values.
     let words: String
 
     var description: String { words }
@@ -27,7 +24,6 @@ struct DocumentCodingKey: CodingKey {
 
     init(index: Int) { self.init(intValue: index) }
 
-    /// The key of the superclass's own container.
     static let inherited = DocumentCodingKey(stringValue: "super")
 }
 
@@ -104,7 +100,7 @@ extension StorageError {
 
     private static func name(_ type: Any.Type) -> String { String(describing: type) }
 
-    /// Returns the error without the rejected raw value of an enumeration, which the standard library quotes.
+    /// Removes the raw value of an enumeration, which the standard library quotes.
     private static func withoutValue(_ error: DecodingError) -> DecodingError {
         guard case .dataCorrupted(let context) = error,
             context.debugDescription.hasPrefix("Cannot initialize ")

@@ -2,14 +2,12 @@ internal import KeelCBOR
 
 /// A decoder of documents into Swift values.
 ///
-/// It reads the document's bytes in place. ``DocumentEncoder`` lists the Swift type for each kind of value; decoding
-/// accepts slightly more:
+/// ``DocumentEncoder`` lists the Swift type for each kind of value; decoding accepts slightly more:
 ///
-/// - An integer decodes as a `Double`, and a double without a fraction as an integer type.
+/// - An integer decodes as a `Double` or `Decimal`, and a double without a fraction as an integer type.
 /// - An optional property is nil if the field is missing or null.
-/// - A ``DocumentID`` is the document's id, whatever its fields contain.
 public struct DocumentDecoder: Sendable {
-    /// The options for decoding, which are those of the encoder.
+    /// The options for decoding.
     public typealias Configuration = DocumentEncoder.Configuration
 
     /// The options for decoding.
@@ -31,7 +29,7 @@ public struct DocumentDecoder: Sendable {
         try decode(type, from: document.body, at: document.path)
     }
 
-    /// Decodes fields without a document; a ``DocumentID`` that is not optional fails.
+    /// Decodes fields without a document, where a ``DocumentID`` must be optional.
     ///
     /// - Throws: The errors of `decode(_:from:)` for a document.
     public func decode<T: Decodable>(
@@ -41,7 +39,7 @@ public struct DocumentDecoder: Sendable {
         try decode(type, from: body.bytes, at: nil)
     }
 
-    /// Decodes fields as if they were stored at a path, for example right after a document was created.
+    /// Decodes fields as if they were stored at a path.
     package func decode<T: Decodable>(
         _ type: T.Type = T.self,
         from body: DocumentBody,

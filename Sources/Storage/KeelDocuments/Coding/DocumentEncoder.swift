@@ -19,23 +19,25 @@ internal import KeelCBOR
 /// | `Date`, ``Timestamp`` | timestamp, in microseconds |
 /// | `Data`, `[UInt8]` | bytes |
 /// | `URL`, `UUID`, `Decimal` | string |
-/// | ``DocumentPath``, ``GeoPoint`` | reference, geopoint |
+/// | ``DocumentPath``, ``GeoPoint``, ``VectorValue`` | reference, geopoint, vector |
 /// | ``DocumentValue``, ``DocumentFields`` | the value itself |
-/// | structs, classes, dictionaries | map; nil properties are omitted |
-/// | arrays, sets | array |
+/// | structs, classes | map; nil properties are omitted |
+/// | dictionaries whose keys are strings, `Int` or `CodingKeyRepresentable` | map |
+/// | arrays, sets, other dictionaries | array |
 /// | enumerations | as the compiler encodes them |
 ///
-/// Equal values, including dictionaries, encode to equal bytes, except for sets: the order of a set's elements changes
-/// from launch to launch. Store a sorted array instead, so that a write of an unchanged value changes nothing.
+/// Equal values encode to equal bytes, except for sets and dictionaries that become arrays, whose order varies. Store a
+/// sorted array instead, so that a write of an unchanged value changes nothing.
 ///
-/// The encoder rejects an array directly within an array, integers above `Int64.max`, empty and reserved field names,
-/// more than 20 levels of maps and arrays, and more than 1 MiB.
+/// The encoder rejects an array or a vector directly in an array, integers above `Int64.max`, empty, reserved or too
+/// long field names, invalid geopoints, vectors and references, more than 20 levels of maps and arrays, and more than 1
+/// MiB.
 public struct DocumentEncoder: Sendable {
     /// The options for encoding and decoding.
     public struct Configuration: Sendable {
-        /// The mapping from coding keys to field names, the same in both directions.
+        /// The mapping from coding keys to field names.
         public var keys: DocumentKeyStrategy
-        /// The `userInfo` of the encoder or decoder that `encode(to:)` or `init(from:)` receives.
+        /// The `userInfo` that `encode(to:)` and `init(from:)` receive.
         public var userInfo: [CodingUserInfoKey: any Sendable]
 
         /// Creates a configuration.
@@ -58,7 +60,7 @@ public struct DocumentEncoder: Sendable {
 
     /// Encodes a value as the fields of a document.
     ///
-    /// A ``ServerTimestamp`` that is nil is omitted: only a write to a store can fill it.
+    /// A ``ServerTimestamp`` that is nil is omitted.
     ///
     /// - Throws: ``StorageError/Code/encodingFailed``, with the field's path in the message;
     ///   ``StorageError/Code/tooLarge`` beyond 1 MiB or 20 levels.
@@ -66,7 +68,7 @@ public struct DocumentEncoder: Sendable {
         try encodeDocument(value).body
     }
 
-    /// A value encoded for a write.
+    /// An encoded value with the transforms for the store.
     package struct EncodedDocument: Sendable {
         package let body: DocumentBody
         package let transforms: [FieldTransform]
@@ -74,7 +76,7 @@ public struct DocumentEncoder: Sendable {
         package let documentID: String?
     }
 
-    /// Encodes a value, together with the transforms for the store and the document's id.
+    /// Encodes a value for a write.
     package func encodeDocument<T: Encodable>(
         _ value: T
     ) throws(StorageError) -> EncodedDocument {
@@ -96,7 +98,7 @@ public struct DocumentEncoder: Sendable {
 
     /// Encodes a value as a single field value, for a query constant or a field change.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded.
+    /// - Throws: ``StorageError/Code/encodingFailed``; ``StorageError/Code/tooLarge`` beyond 20 levels.
     public func encodeValue<T: Encodable>(_ value: T) throws(StorageError) -> DocumentValue {
         if let value = value as? DocumentValue { return value }
         var reader = CBORReader(try bytes(of: value, context))

@@ -4,8 +4,8 @@ public enum DocumentKeyStrategy: Sendable, Hashable {
     case asIs
     /// `imageURL` becomes `image_url`; leading and trailing underscores stay.
     ///
-    /// The encoder and the decoder both convert coding keys to field names, so that decoding finds every encoded field,
-    /// even if the reverse conversion would be ambiguous. The keys of dictionaries are data and stay unchanged.
+    /// The decoder converts coding keys in the same direction, so that it finds every encoded field. The `String` keys
+    /// of dictionaries stay unchanged.
     case snakeCase
 
     func fieldName(_ key: String) -> String {
@@ -50,7 +50,7 @@ public enum DocumentKeyStrategy: Sendable, Hashable {
     }
 }
 
-/// The field names of the keys that one encoding or decoding has converted.
+/// The converted keys of one encoding or decoding.
 struct ConvertedKeys {
     private var known: [String: (key: String, name: String)] = [:]
 

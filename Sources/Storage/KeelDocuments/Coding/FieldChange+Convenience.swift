@@ -24,7 +24,7 @@ extension FieldChange {
     /// Removes a field; succeeds if it is missing.
     public static func remove(_ field: FieldPath) -> FieldChange { FieldChange(field, .remove) }
 
-    /// Sets a field to the clock time of the commit.
+    /// Sets a field to the clock time of the commit, truncated to milliseconds.
     public static func serverTimestamp(_ field: FieldPath) -> FieldChange {
         FieldChange(field, .transform(.serverTimestamp))
     }
@@ -32,9 +32,7 @@ extension FieldChange {
     /// Adds 1 to a number; a field without a number is set to 1.
     public static func increment(_ field: FieldPath) -> FieldChange { increment(field, by: 1) }
 
-    /// Adds an integer to a number; a field without a number is set to the amount.
-    ///
-    /// The amount is clamped to the range of `Int64`.
+    /// Adds an integer, clamped to `Int64`, to a number; a field without a number is set to it.
     public static func increment(
         _ field: FieldPath,
         by amount: some FixedWidthInteger
@@ -42,14 +40,12 @@ extension FieldChange {
         FieldChange(field, .transform(.increment(.integer(Int64(clamping: amount)))))
     }
 
-    /// Adds a double to a number, which becomes a double; a field without a number is set to the amount.
+    /// Adds a double to a number, which becomes a double; a field without a number is set to it.
     public static func increment(_ field: FieldPath, by amount: Double) -> FieldChange {
         FieldChange(field, .transform(.increment(.double(amount))))
     }
 
-    /// Raises a number to at least an integer; a field without a number is set to it.
-    ///
-    /// The bound is clamped to the range of `Int64`.
+    /// Raises a number to at least an integer, clamped to `Int64`; a field without a number is set to it.
     public static func maximum(_ field: FieldPath, _ bound: some FixedWidthInteger) -> FieldChange {
         FieldChange(field, .transform(.maximum(.integer(Int64(clamping: bound)))))
     }
@@ -59,9 +55,7 @@ extension FieldChange {
         FieldChange(field, .transform(.maximum(.double(bound))))
     }
 
-    /// Lowers a number to at most an integer; a field without a number is set to it.
-    ///
-    /// The bound is clamped to the range of `Int64`.
+    /// Lowers a number to at most an integer, clamped to `Int64`; a field without a number is set to it.
     public static func minimum(_ field: FieldPath, _ bound: some FixedWidthInteger) -> FieldChange {
         FieldChange(field, .transform(.minimum(.integer(Int64(clamping: bound)))))
     }
@@ -71,12 +65,12 @@ extension FieldChange {
         FieldChange(field, .transform(.minimum(.double(bound))))
     }
 
-    /// Appends the values that an array does not contain yet.
+    /// Appends the values without an equivalent in an array; a field without an array is set to a new one.
     public static func arrayUnion(_ field: FieldPath, _ values: [DocumentValue]) -> FieldChange {
         FieldChange(field, .transform(.arrayUnion(values)))
     }
 
-    /// Appends the encoded values that an array does not contain yet.
+    /// Appends the encoded values without an equivalent in an array; a field without an array is set to a new one.
     ///
     /// - Throws: ``StorageError/Code/encodingFailed`` if a value cannot be encoded.
     @_disfavoredOverload
@@ -88,12 +82,14 @@ extension FieldChange {
         arrayUnion(field, try encoder.encodeValues(values))
     }
 
-    /// Removes every element of an array that is equivalent to one of the values.
+    /// Removes every element of an array that is equivalent to one of the values; without an array, the field is set to
+    /// an empty one.
     public static func arrayRemove(_ field: FieldPath, _ values: [DocumentValue]) -> FieldChange {
         FieldChange(field, .transform(.arrayRemove(values)))
     }
 
-    /// Removes every element of an array that is equivalent to one of the encoded values.
+    /// Removes every element of an array that is equivalent to one of the encoded values; without an array, the field
+    /// is set to an empty one.
     ///
     /// - Throws: ``StorageError/Code/encodingFailed`` if a value cannot be encoded.
     @_disfavoredOverload

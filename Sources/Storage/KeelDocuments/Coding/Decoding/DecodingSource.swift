@@ -2,8 +2,8 @@ internal import KeelCBOR
 
 /// The bytes and the shared state of one decoding.
 ///
-/// A position in the document is an offset in the bytes; containers and decoders hold only this object and an offset.
-/// The coding path is computed from the offset on demand.
+/// Containers and decoders hold only this object and an offset in the bytes, from which the coding path is computed on
+/// demand.
 final class DecodingSource {
     let reader: CBORReader
     let keys: DocumentKeyStrategy

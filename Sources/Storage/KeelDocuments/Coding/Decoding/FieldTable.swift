@@ -2,9 +2,8 @@ internal import KeelCBOR
 
 /// The positions of the fields of one map, found in one pass.
 ///
-/// The table is a class because the standard library copies a container for every call, and copying one reference is
-/// cheap. A name is found first by its length, which distinguishes most names of a type, and then by its bytes; no
-/// `String` is created from stored names.
+/// It is a class because the standard library copies a container for every call. A name is found by its length, which
+/// distinguishes most names of a type, and then by its bytes.
 final class FieldTable {
     private struct Entry {
         var name: Int32
@@ -20,7 +19,7 @@ final class FieldTable {
     /// Whether names are in order of length, as in a deterministic encoding.
     private let isSorted: Bool
 
-    /// The number of fields up to which a linear search is faster than a binary search.
+    /// The number of fields up to which a linear search is faster.
     private static let fewest = 24
 
     init(_ source: DecodingSource, at offset: Int, keepsKeys: Bool) throws {
@@ -57,7 +56,6 @@ final class FieldTable {
         self.isSorted = isSorted
     }
 
-    /// Returns the offset of a field's value; nil if the field is missing.
     func find(_ name: String) -> Int? {
         let found = name.utf8.withContiguousStorageIfAvailable { find($0, in: source.reader) }
         if let found { return found }
@@ -92,7 +90,7 @@ final class FieldTable {
         return low
     }
 
-    /// Compares eight bytes at a time; names are too short for `memcmp` to pay off.
+    /// Names are too short for `memcmp` to pay off.
     @inline(__always)
     private static func areEqual(
         _ bytes: UnsafeBufferPointer<UInt8>,

@@ -48,7 +48,6 @@ extension EncodingFrame {
         try value.encode(to: self)
     }
 
-    /// Calls the `encode(to:)` of a value with a nested frame.
     private func encode<T: Encodable>(_ value: T, at step: Step) throws -> Bool {
         let fields = sink.fields.count
         let frame = EncodingFrame(sink, parent: self, step: step)
@@ -63,10 +62,9 @@ extension EncodingFrame {
 
     /// Writes a value whose type has a native document form.
     ///
-    /// The types are compared one by one, at about a nanosecond each; a conformance lookup takes fifty. Each cast is
-    /// from a type to itself.
+    /// Comparing types takes about a nanosecond each, a conformance lookup fifty. Each cast is from a type to itself.
     ///
-    /// - Returns: Whether the type has such a form; otherwise nothing was written.
+    /// - Returns: Whether the type has such a form.
     @inline(__always)
     func writeNatively<T: Encodable>(_ value: T, at step: Step) throws -> Bool {
         if T.self == String.self {
@@ -167,7 +165,6 @@ extension EncodingFrame {
 }
 
 extension DocumentValue {
-    /// Returns the reason that a document cannot hold this value; nil if it can.
     fileprivate func storageFlaw(depth: Int, isWithinArray: Bool) -> String? {
         switch self {
         case .array(let values):

@@ -2,14 +2,11 @@ internal import KeelCBOR
 
 /// A value being encoded: the `Encoder` that its `encode(to:)` receives.
 final class EncodingFrame {
-    /// The form that the value has taken so far.
     enum Shape {
         case undecided
         case array
         case map
-        /// A single value, written as a whole.
         case value
-        /// Omitted from the enclosing value.
         case omitted
     }
 
@@ -36,12 +33,10 @@ final class EncodingFrame {
     private let start: Int
     private let firstField: Int
     private(set) var shape = Shape.undecided
-    /// The number of elements of an array.
     private(set) var count = 0
     /// Whether keys are field names without conversion.
     var keepsKeys = false
     private var deferred: [Deferred] = []
-    /// The error that prevents writing here.
     private var refusal: (any Error)?
 
     init(_ sink: EncodingSink, parent: EncodingFrame?, step: Step) {
@@ -77,7 +72,6 @@ final class EncodingFrame {
         sink.writer.bytes.append(0)
     }
 
-    /// Prepares the frame for writing its single value.
     func becomeValue() throws {
         try beforeWriting()
         guard case .undecided = shape else { throw flaw(CodingWords.encodedTwice) }
@@ -86,7 +80,6 @@ final class EncodingFrame {
 
     func omit() { shape = .omitted }
 
-    /// Whether the value is directly within an array.
     var isElement: Bool {
         if case .array? = parent?.shape { true } else { false }
     }
@@ -95,7 +88,6 @@ final class EncodingFrame {
 
     // MARK: Fields and elements
 
-    /// Writes a field's name; its value follows.
     @inline(__always)
     func openField(_ key: String) throws -> String {
         try beforeWriting()
@@ -150,7 +142,7 @@ final class EncodingFrame {
         return frame
     }
 
-    /// Returns a frame whose every use throws, for a container that cannot be created.
+    /// Returns a frame whose every use throws.
     func frame(failingWith error: any Error) -> EncodingFrame {
         let sink = EncodingSink(context: sink.context, capacity: 0)
         let frame = EncodingFrame(sink, parent: self, step: .root)
@@ -165,7 +157,7 @@ final class EncodingFrame {
 
     // MARK: Finishing
 
-    /// Completes the value's encoding; returns whether the value is present, not omitted.
+    /// Completes the value; returns false if it is omitted.
     func finish() throws -> Bool {
         if let refusal { throw refusal }
         switch shape {
@@ -178,7 +170,7 @@ final class EncodingFrame {
         return true
     }
 
-    /// Completes the encoding of a frame with a separate sink, and returns its bytes.
+    /// Completes a frame with a separate sink, and returns its bytes.
     func finishedBytes() throws -> [UInt8] {
         if try !finish() { sink.writer.null() }
         return sink.writer.bytes
@@ -186,7 +178,7 @@ final class EncodingFrame {
 
     // MARK: Checks
 
-    /// Throws if a container is used after its value ended, when it would write into another value's bytes.
+    /// Throws if a container is used after its value ended.
     @inline(__always)
     func beforeWriting() throws {
         guard sink.active == serial else { throw refusal ?? flaw(CodingWords.outOfTurn) }

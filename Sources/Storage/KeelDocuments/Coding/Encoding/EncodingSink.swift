@@ -1,11 +1,9 @@
 internal import KeelCBOR
 
-/// The state shared by all parts of one encoding.
 final class EncodingContext {
     let keys: DocumentKeyStrategy
     let userInfo: [CodingUserInfoKey: Any]
     var transforms: [FieldTransform] = []
-    /// The id in the ``DocumentID`` of the outermost value.
     var documentID: String?
     private var converted = ConvertedKeys()
     private var lastSerial = 0
@@ -25,15 +23,13 @@ final class EncodingContext {
 
 /// A buffer for encoded items.
 ///
-/// Programs write fields in any order, but a map is stored in the order of its names. Each map therefore appends its
-/// fields as they arrive, tracks them on a stack of ``Field``, and sorts them when it ends. Nested maps end first, so
-/// that the bytes and the fields of the map being finished are always at the end.
+/// A map appends its fields as they arrive, tracks them on a stack of ``Field``, and sorts them when it ends. Nested
+/// maps end first, so the bytes and fields of the map being finished are at the end.
 final class EncodingSink {
     /// A field of an unfinished map, as offsets in the bytes.
     struct Field {
-        /// The start of the name.
         var start: Int
-        /// The end of the name and start of the value.
+        /// The end of the name, and the start of the value.
         var value: Int
         /// The end of the value; if a deferred frame holds the value, `~index`, which is negative.
         var end: Int
@@ -150,7 +146,7 @@ final class EncodingSink {
         }
     }
 
-    /// Sorts the fields by name; the sort is stable.
+    /// Sorts the fields by name, stably.
     ///
     /// - Returns: Whether the fields are known to have been sorted and distinct already.
     private func sortFields(from first: Int) -> Bool {
@@ -185,7 +181,7 @@ final class EncodingSink {
         }
     }
 
-    /// Compares names by length, then by bytes; the result is negative if the left name comes first.
+    /// Compares names by length, then by bytes.
     @inline(__always)
     private static func compare(
         _ left: Field,

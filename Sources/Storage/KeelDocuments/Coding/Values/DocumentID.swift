@@ -14,7 +14,7 @@ public import Foundation
 /// ```
 ///
 /// Decoding a document sets the property to the document's id, whatever the fields contain; encoding omits it from the
-/// fields. Use it in the outermost type. Other formats, such as JSON, read and write it as an ordinary value.
+/// fields. Use it in the outermost type. Other formats, such as JSON, contain the id as a string, or null.
 @propertyWrapper
 public struct DocumentID<Value: DocumentIDRepresentable> {
     /// The id; nil if no document stores the value yet.
@@ -76,7 +76,7 @@ extension DocumentID: Codable {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes the wrapper, even if another format lacks the field.
+    /// Decodes the wrapper, even if the field is missing.
     public func decode<Value>(
         _ type: DocumentID<Value>.Type,
         forKey key: Key
@@ -87,14 +87,13 @@ extension KeyedDecodingContainer {
 
 /// A type that can represent a document's id.
 ///
-/// Conforming types are `String`, `Int`, `UUID` and their optionals. A `RawRepresentable` type over `String` only needs
-/// to declare the conformance.
+/// A `RawRepresentable` type over `String` only needs to declare the conformance.
 public protocol DocumentIDRepresentable {
     /// Creates a value from an id; nil if the type cannot represent the id.
     init?(documentID: String)
     /// The id; nil if no document stores the value yet.
     var documentID: String? { get }
-    /// The value that represents a missing id; nil if the type has none.
+    /// The value for a missing id, as of optionals; nil if there is none.
     static var withoutDocumentID: Self? { get }
 }
 
@@ -132,7 +131,7 @@ extension UUID: DocumentIDRepresentable {
 }
 
 extension DocumentEncoder {
-    /// Returns the id of a value: from its ``DocumentID``, or else from `Identifiable`; nil without one.
+    /// Returns the id of a value, from its ``DocumentID`` or `Identifiable`; nil without one.
     package static func documentID(
         of value: some Any,
         encoded: EncodedDocument

@@ -72,10 +72,9 @@ extension DocumentValue: Codable {
         }
     }
 
-    /// Encodes the value itself in a document; in other formats, the JSON form of Firestore's REST protocol, which
-    /// preserves kinds.
+    /// Encodes the value itself in a document; in other formats, the JSON form of Firestore's REST protocol.
     ///
-    /// The form is `{"integerValue": "3"}`, `{"timestampValue": "2026-03-01T12:30:00.250000Z"}`,
+    /// It is `{"integerValue": "3"}`, `{"timestampValue": "2026-03-01T12:30:00.250000Z"}`,
     /// `{"arrayValue": {"values": […]}}`, `{"mapValue": {"fields": {…}}}`, and so on. Integers are strings, as are the
     /// doubles `NaN`, `Infinity`, `-Infinity` and `-0`; bytes are base64; a reference is its path; a vector is a map
     /// whose `__type__` is `__vector__`, with an array of doubles as `value`.
@@ -146,8 +145,7 @@ extension DocumentFields: Codable {
         }
     }
 
-    /// Encodes a map; in other formats, an object of values in the form of ``DocumentValue``:
-    /// `{"visits": {"integerValue": "3"}}`.
+    /// Encodes a map; in other formats, an object of values in the form of ``DocumentValue``.
     public func encode(to encoder: any Encoder) throws {
         if let frame = encoder as? EncodingFrame {
             try frame.encodeWhole(self)

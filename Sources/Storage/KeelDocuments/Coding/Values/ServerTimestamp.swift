@@ -13,15 +13,15 @@ public import Foundation
 /// }
 /// ```
 ///
-/// If the property is nil, the store fills in the time of the commit; otherwise the store writes the property's value.
-/// To update the time, set the property to nil before writing. It can be a field of the document or of a map within it,
-/// but not an element of an array.
+/// If the property is nil, the store fills in the clock time of the commit, truncated to milliseconds; otherwise it
+/// stores the property's value. To update the time, set the property to nil before writing. It cannot be nil anywhere
+/// within an array.
 @propertyWrapper
 public struct ServerTimestamp<Value: ServerTimestampRepresentable> {
     /// The time; nil to let the store set it.
     public var wrappedValue: Value?
 
-    /// Creates the wrapper with a time, or with nil to let the store set it.
+    /// Creates the wrapper.
     public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 }
 
@@ -58,7 +58,7 @@ extension ServerTimestamp: Codable {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes the wrapper, even if another format lacks the field.
+    /// Decodes the wrapper, even if the field is missing.
     public func decode<Value>(
         _ type: ServerTimestamp<Value>.Type,
         forKey key: Key

@@ -30,7 +30,6 @@ extension Timestamp: Codable {
 }
 
 extension Timestamp {
-    /// The timestamp as an RFC 3339 string in UTC; years beyond four digits have a sign.
     package var rfc3339: String { InternetTime.text(ofMicroseconds: microseconds) }
 
     /// Creates a timestamp from an RFC 3339 string; digits beyond microseconds are dropped.
