@@ -2,10 +2,9 @@ internal import KeelCBOR
 
 /// Order-preserving keys: bytes whose `memcmp` order is the order of the values.
 ///
-/// Filters, sorts, indexes and cursors all compare keys, in Swift or in a database, so that no engine's own order
-/// matters. A key begins with a byte for the value's kind and is self-delimiting: no key is a proper prefix of another,
-/// so concatenated keys compare field by field. Complementing every byte gives the descending order. FoundationDB's
-/// tuple layer and Firestore's index entries use the same technique.
+/// Filters, sorts, indexes and cursors compare only keys. A key begins with a byte for the value's kind, and no key is
+/// a proper prefix of another, so concatenated keys compare field by field. Complementing every byte gives the
+/// descending order, as in FoundationDB's tuple layer.
 ///
 /// - Numbers: integers and doubles share one order. The key is the greatest double that does not exceed the number,
 ///   followed, from 2^53 on, where doubles skip integers, by the distance to it.
@@ -59,9 +58,8 @@ package enum IndexKey {
         return key
     }
 
-    /// Returns the id that follows the key of a collection in a path's key; nil if there is none.
-    ///
-    /// It is the id of the document itself, or of its ancestor in that collection.
+    /// Returns the id after the key of a collection in a path's key: of the document, or its ancestor in that
+    /// collection.
     package static func id(in key: [UInt8], after collection: [UInt8]) -> String? {
         guard key.starts(with: collection) else { return nil }
         var id: [UInt8] = []
@@ -142,23 +140,18 @@ package enum IndexKey {
         }
     }
 
-    /// Ends a reference with two zeros.
-    ///
-    /// A following segment may begin with 0x00, escaped as 0x00 0xFF. After a single zero, the key of a path would be a
-    /// prefix of the key of a longer path.
+    /// Ends a reference with two zeros: with a single zero, the key of a path would be a prefix of a longer path's key.
     static func appendEnd(ofReference key: inout [UInt8]) {
         key.append(0)
         key.append(0)
     }
 
-    /// Complements the bytes from `start` on, which reverses their order.
+    /// Complements the bytes from `start` on.
     package static func complement(_ key: inout [UInt8], from start: Int) {
         for index in start..<key.count { key[index] = ~key[index] }
     }
 
-    /// Returns whether two keys belong to values of the same kind, which inequalities can compare.
-    ///
-    /// NaN is a separate kind, outside every range of numbers.
+    /// Returns whether two keys belong to values of the same kind; NaN is a separate kind.
     package static func areOfOneKind(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         guard let first = one.first, let second = other.first else { return false }
         return first == second
@@ -185,17 +178,14 @@ package enum IndexKey {
 extension DocumentValue {
     /// Returns whether this value precedes another in the order of queries.
     ///
-    /// The order of kinds is null, booleans, NaN, numbers, timestamps, strings, bytes, references, geopoints, arrays,
-    /// vectors, maps. Numbers compare exactly, whatever their type; strings by their UTF-8 bytes; references segment by
-    /// segment; arrays element by element; vectors by the number of elements, then element by element; maps by name,
-    /// then value, in the order of names.
+    /// <doc:Semantics> has the order.
     public func precedes(_ other: DocumentValue) -> Bool {
         IndexKey.key(self).lexicographicallyPrecedes(IndexKey.key(other))
     }
 
     package func comesAfter(_ other: DocumentValue) -> Bool { other.precedes(self) }
 
-    /// Returns whether queries treat two values as equal, such as 3 and 3.0, or 0.0 and -0.0.
+    /// Returns whether queries treat two values as equal, such as 3 and 3.0.
     public func isEquivalent(to other: DocumentValue) -> Bool {
         IndexKey.key(self) == IndexKey.key(other)
     }

@@ -28,9 +28,7 @@ package struct KeyRange: Sendable, Hashable {
         }
     }
 
-    /// The start of the range; nil if it is unbounded.
     package var lower: Cut?
-    /// The end of the range; nil if it is unbounded.
     package var upper: Cut?
 
     package init(from lower: Cut? = nil, to upper: Cut? = nil) {
@@ -53,7 +51,6 @@ package struct KeyRange: Sendable, Hashable {
         KeyRange(from: upper?.complemented(), to: lower?.complemented())
     }
 
-    /// Returns the range of the keys after a common prefix.
     package func prefixed(by prefix: [UInt8]) -> KeyRange {
         KeyRange(
             from: lower?.prefixed(by: prefix) ?? .before(prefix),
@@ -61,10 +58,9 @@ package struct KeyRange: Sendable, Hashable {
         )
     }
 
-    /// The first possible key in the range.
     package var first: [UInt8] { lower?.firstKeyBehind ?? [] }
 
-    /// The first possible key after the range; nil if the range has no end.
+    /// The first possible key after the range; nil if there is no end.
     package var firstBehind: [UInt8]? { upper.flatMap(\.firstKeyBehind) }
 
     package var isEmpty: Bool {
