@@ -10,40 +10,43 @@ extension StorageClient {
 
         /// Whether the client refuses queries that no declared index serves.
         ///
-        /// A refused query throws `StorageError/Code/indexRequired` with a message that names the index. Use this in
-        /// tests and development to find missing indexes.
+        /// A refused query throws `StorageError/Code/indexRequired`, whose message names the index.
         public var isStrict = false
 
-        /// Called after a query that scanned a collection; the plan's `QueryPlan/suggestion` is the index that would
-        /// serve it.
+        /// Called after a query that scanned collections, with the index that would serve it as `QueryPlan/suggestion`.
+        ///
+        /// It is not called if no index can serve the query.
         public var onFullScan: (@Sendable (DocumentQuery, QueryPlan) -> Void)?
 
-        /// The retry policy of transactions after a conflict.
+        /// The retry policy of transactions and `deleteAll` after a conflict; five attempts by default.
         public var transactions = RetryPolicy(
             attempts: 5,
             baseDelay: .milliseconds(10),
             maximumDelay: .seconds(1)
         )
 
-        /// The interval at which listeners poll an adapter without a change log.
+        /// The interval at which listeners poll an adapter that offers neither a change log nor
+        /// `StorageCapabilities/queryChanges`.
         public var pollInterval: Duration = .seconds(2)
 
-        /// The time limit of one call, including its retries and a transaction's body; nil for none.
+        /// The time limit of one call, including its retries; nil for none.
         ///
         /// A call that exceeds the limit throws `StorageError/Code/timeout`, and the error's `StorageError/effect` says
         /// whether a write may have been applied. A local store completes a write that it has started to apply and
-        /// returns its receipt. To set a limit for single calls, use ``StorageClient/limited(to:)``.
+        /// returns its receipt.
+        ///
+        /// The reads and the commit of a transaction share one limit, which does not interrupt the body. A sequence of
+        /// documents has the limit for each page. A listener has it for each read of its state, which is then repeated;
+        /// listening itself has no limit.
         public var timeLimit: Duration?
 
-        /// The principal on whose behalf the client acts, for stores with access rules; nil for the app itself.
+        /// The principal on whose behalf the client acts; nil for the app itself.
         public var principal: StoragePrincipal?
 
         /// The clock for pauses and time limits.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Returns the id of a document that is added without an id.
-        ///
-        /// The default is a random id of 20 letters and digits.
+        /// Returns a new id for an added document; by default, 20 random letters and digits.
         public var makeID: @Sendable () -> String = { DocumentPath.randomID() }
 
         /// Creates settings.
@@ -58,9 +61,7 @@ extension StorageClient {
     /// let found = try await storage.limited(to: .seconds(2)).queryDocuments(query)
     /// ```
     ///
-    /// The limit replaces ``Configuration/timeLimit``, also in typed collections of the returned client. The copy is
-    /// cheap: it shares connections and listeners. For a sequence of documents, the limit applies to each page; it does
-    /// not apply to listeners.
+    /// The limit replaces ``Configuration/timeLimit``. The copy shares connections and listeners.
     public func limited(to limit: Duration) -> StorageClient {
         var client = self
         client.configuration.timeLimit = limit
@@ -69,9 +70,9 @@ extension StorageClient {
 
     /// Returns a client that acts on behalf of a principal other than the app itself.
     ///
-    /// Adapters with access rules find the principal in the `StorageContext` of each request, including those of
-    /// listeners; Keel's own adapters have no rules. The returned client and its copies share this client's connections
-    /// but have their own reader of the change log, so retain the client while the principal listens.
+    /// Adapters find the principal in the `StorageContext` of each request, including those of listeners. The returned
+    /// client shares this client's connections, but has its own reader of the change log: use one client for all
+    /// listeners of a principal.
     public func acting(as principal: StoragePrincipal) -> StorageClient {
         var client = self
         client.configuration.principal = principal
@@ -79,7 +80,7 @@ extension StorageClient {
         return client
     }
 
-    /// The context of a call that begins now; nil if it has neither a time limit nor a principal.
+    /// The context of a call that begins now; nil without a limit and a principal.
     var context: StorageContext? {
         var context = StorageContext.current
         if let principal = configuration.principal { context = context.of(principal) }

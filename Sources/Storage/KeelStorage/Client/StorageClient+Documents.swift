@@ -23,7 +23,7 @@ extension StorageClient {
 
     /// Returns the documents at several paths from a single snapshot, in the order of the paths.
     ///
-    /// Over Firestore's protocol, more than 300 documents take several requests. These read a single snapshot only if
+    /// Over Firestore's protocol, more than 300 documents take several requests, which read a single snapshot only if
     /// the server supports reads of the past, as Google's server and `keel serve` with a history do.
     @concurrent
     public func findDocuments(
@@ -60,7 +60,7 @@ extension StorageClient {
     /// Stores fields at a path, replacing the document there.
     ///
     /// - Returns: The receipt, whose `CommitReceipt/revision` can be the condition of a later write.
-    /// - Throws: The error of a failed `condition`, which `WriteCondition` names for each case.
+    /// - Throws: The error of a failed `condition`: see `WriteCondition`.
     @discardableResult
     @concurrent
     public func setDocument(
@@ -73,7 +73,7 @@ extension StorageClient {
 
     /// Stores fields at a path, keeping the other fields of an existing document.
     ///
-    /// Maps are merged name by name; any other value, including an array, is replaced.
+    /// Maps are merged name by name; any other value, including an array or an empty map, replaces the field.
     @discardableResult
     @concurrent
     public func mergeDocument(
@@ -98,6 +98,7 @@ extension StorageClient {
     /// Stores fields in a collection under a new id.
     ///
     /// - Returns: The path of the new document.
+    /// - Throws: `StorageError/Code/alreadyExists` if ``Configuration/makeID`` returns the id of an existing document.
     @discardableResult
     @concurrent
     public func addDocument(
@@ -117,8 +118,8 @@ extension StorageClient {
     /// ])
     /// ```
     ///
-    /// - Throws: `StorageError/Code/documentNotFound` if the document does not exist; `StorageError/Code/conflict` if
-    ///   `condition` requires another revision or update time.
+    /// - Throws: The error of a failed `condition`, by default `StorageError/Code/documentNotFound`;
+    ///   `StorageError/Code/invalidArgument` without changes.
     @discardableResult
     @concurrent
     public func updateDocument(
@@ -132,7 +133,7 @@ extension StorageClient {
 
     /// Removes a document; without a condition, succeeds even if the document does not exist.
     ///
-    /// - Throws: The error of a failed `condition`, which `WriteCondition` names for each case.
+    /// - Throws: The error of a failed `condition`: see `WriteCondition`.
     @discardableResult
     @concurrent
     public func deleteDocument(

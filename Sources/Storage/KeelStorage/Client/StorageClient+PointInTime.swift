@@ -9,10 +9,9 @@ extension StorageClient {
     /// let deleted = try await before.getDocument("notes/1")
     /// ```
     ///
-    /// All reads of the client use this state. Pass a `CommitReceipt/commitTime`, the result of ``currentTime()``, or
-    /// any time in between. Commit times follow the system clock but never go back: if the clock was years ahead and is
-    /// corrected, document times are right again, but commit times stay ahead. The state at a time after the store's
-    /// last change is not final until the next change, because a commit in progress can get an earlier time.
+    /// Pass a `CommitReceipt/commitTime`, the result of ``currentTime()``, or any time in between. Commit times never
+    /// go back: after the clock was years ahead, they stay ahead. The state at a time after the store's last change is
+    /// not final, because a commit in progress can get an earlier time.
     ///
     /// Reads throw `StorageError/Code/snapshotTooOld` for a time that the store's history does not reach, and
     /// `StorageError/Code/invalidArgument` for a time in the future. Writes and transactions throw
@@ -28,11 +27,10 @@ extension StorageClient {
         )
     }
 
-    /// Returns the commit time of the store's last change.
+    /// Returns the commit time of the store's last change, for ``asOf(_:)``.
     ///
-    /// Pass the time to ``asOf(_:)`` to keep reading the current state despite later writes.
-    ///
-    /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer `StorageCapabilities/pointInTimeReads`.
+    /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer `StorageCapabilities/pointInTimeReads`,
+    ///   or the store keeps no history.
     @concurrent
     public func currentTime() async throws(StorageError) -> Timestamp {
         try require(.pointInTimeReads, for: "currentTime")

@@ -4,17 +4,17 @@ internal import KeelStorageAdapting
 extension StorageClient {
     /// Returns the documents that match a query, in the query's order.
     ///
-    /// The whole result is in memory. To read a long result in bounded memory, use ``documents(matching:)`` or
-    /// ``page(_:size:after:)``.
+    /// To read a long result in bounded memory, use ``documents(matching:)`` or ``page(_:size:after:)``.
     ///
-    /// - Throws: `StorageError/Code/indexRequired` in strict mode, if no declared index serves the query;
-    ///   `StorageError/Code/unsupported` for a text search on an adapter without `StorageCapabilities/textSearch`.
+    /// - Throws: `StorageError/Code/indexRequired` if the schema does not declare the fields of a text search or, in
+    ///   strict mode, an index that serves the query; `StorageError/Code/unsupported` for a text search on an adapter
+    ///   without `StorageCapabilities/textSearch`.
     @concurrent
     public func queryDocuments(_ query: DocumentQuery) async throws(StorageError) -> [Document] {
         try await run(query).documents
     }
 
-    /// Runs a query and returns its documents together with the query plan.
+    /// Returns the documents that match a query, together with the query plan.
     ///
     /// - Throws: The errors of ``queryDocuments(_:)``.
     @concurrent
@@ -26,9 +26,7 @@ extension StorageClient {
         return QueryResult(documents: try result.found, plan: result.plan)
     }
 
-    /// Returns the number of documents that match a query.
-    ///
-    /// Like ``aggregate(_:_:)``, the call reads the documents on an adapter that cannot aggregate.
+    /// Returns the number of documents that match a query; see ``aggregate(_:_:)``.
     @concurrent
     public func count(_ query: DocumentQuery) async throws(StorageError) -> Int {
         let values = try await aggregate(query, [.count()])
@@ -37,10 +35,10 @@ extension StorageClient {
 
     /// Returns aggregate values over the documents that match a query, one per aggregation.
     ///
-    /// If the adapter cannot aggregate, the client reads the documents and computes the values.
+    /// Without `StorageCapabilities/aggregation`, the client reads the documents and computes the values.
     ///
     /// - Returns: The values, in the order of the aggregations.
-    /// - Throws: `StorageError/Code/invalidArgument` unless there are 1 to 5 aggregations, or the errors of
+    /// - Throws: `StorageError/Code/invalidArgument` unless there are 1 to 5 aggregations, and the errors of
     ///   ``queryDocuments(_:)``.
     @concurrent
     public func aggregate(
@@ -94,7 +92,7 @@ extension StorageClient {
         }
     }
 
-    /// Checks a query and its aggregations, and orders the query as the aggregations require.
+    /// Checks a query, and orders it as the aggregations require.
     func check(
         _ query: DocumentQuery,
         _ aggregations: [Aggregation],
@@ -121,7 +119,7 @@ extension StorageClient {
     }
 }
 
-/// The documents that match a query, and the query plan.
+/// The result of a query.
 public struct QueryResult: Sendable {
     /// The documents, in the query's order.
     public let documents: [Document]

@@ -1,16 +1,15 @@
 internal import KeelStorageAdapting
 
 extension StorageClient {
-    /// Returns a read-only client whose reads can return a slightly stale state.
+    /// Returns a read-only client whose reads can return a stale state.
     ///
     /// ```swift
     /// let recent = storage.allowingStaleness(of: .seconds(10))
     /// let top = try await recent.queryDocuments(query)
     /// ```
     ///
-    /// A store with replicas can then answer from a replica. This relieves the primary, and for up to `duration` the
-    /// store still answers if the primary fails. `PostgreSQLStorageAdapter` does so if its URL names standbys; other
-    /// adapters return the current state.
+    /// A store with replicas can then answer from a replica, for up to `duration` even if the primary fails.
+    /// `PostgreSQLStorageAdapter` does so if its URL names standbys; other adapters return the current state.
     ///
     /// A read returns a state that was current at most `duration` before the read began. It can lack your own last
     /// commits, and a read can return an earlier state than the previous read. Writes and transactions throw

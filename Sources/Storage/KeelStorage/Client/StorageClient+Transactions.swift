@@ -13,7 +13,8 @@ extension StorageClient {
     /// ```
     ///
     /// - Throws: The error of `body`, before anything is written; `StorageError/Code/tooLarge` for more than 500
-    ///   writes; or another `StorageError`, whose `StorageError/effect` says whether the writes may have been applied.
+    ///   writes; the error of a failed condition. The `StorageError/effect` says whether the writes may have been
+    ///   applied.
     @discardableResult
     @concurrent
     public func commit(
@@ -36,10 +37,10 @@ extension StorageClient {
 
     /// Reads and writes in isolation from other writers.
     ///
-    /// The body reads through the transaction and collects writes. After the body returns, the writes are committed
+    /// The body reads through the transaction, then collects writes. After it returns, the writes are committed
     /// together, provided that nothing the body read has changed. After a conflict, the body runs again, so it should
-    /// have no other side effects. Reads must come before writes and do not see them. A transaction belongs to one
-    /// user: if another user signs in meanwhile, a `FirestoreStorageAdapter` commits nothing.
+    /// have no other side effects. A transaction belongs to one user: if another user signs in meanwhile, a
+    /// `FirestoreStorageAdapter` commits nothing.
     ///
     /// ```swift
     /// try await storage.transaction { transaction in
@@ -51,7 +52,8 @@ extension StorageClient {
     ///
     /// - Returns: The result of the body's committed run.
     /// - Throws: `StorageError/Code/conflict` if every attempt failed with a conflict, `StorageError/Code/unsupported`
-    ///   if the adapter has no transactions, or the error of the body. In these cases, nothing has been written.
+    ///   if the adapter has no transactions, and the error of the body: nothing has been written. Another error is that
+    ///   of the commit, whose `StorageError/effect` says whether the writes may have been applied.
     @concurrent
     public func transaction<Value: Sendable>(
         _ body: (StorageTransaction) async throws -> Value
@@ -62,7 +64,6 @@ extension StorageClient {
         return try await context.bind { try await committed(body) }
     }
 
-    /// Runs a transaction's body until it can be committed.
     private func committed<Value: Sendable>(
         _ body: (StorageTransaction) async throws -> Value
     ) async throws -> Value {

@@ -26,7 +26,7 @@ extension StorageClient {
 
     /// Stores a value at a path, replacing the document there.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed`, or the code of `condition`.
+    /// - Throws: `StorageError/Code/encodingFailed`, or the error of a failed `condition`.
     @discardableResult
     @_disfavoredOverload
     @concurrent
@@ -40,7 +40,7 @@ extension StorageClient {
 
     /// Stores a value at a path, keeping the fields of an existing document that the value does not encode.
     ///
-    /// Maps are merged name by name; any other value, including an array, is replaced.
+    /// Maps are merged name by name; any other value, including an array or an empty map, replaces the field.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     @discardableResult
@@ -69,7 +69,8 @@ extension StorageClient {
     /// Stores a value in a collection under a new id.
     ///
     /// - Returns: The path of the new document.
-    /// - Throws: `StorageError/Code/encodingFailed`.
+    /// - Throws: `StorageError/Code/encodingFailed`; `StorageError/Code/alreadyExists` if ``Configuration/makeID``
+    ///   returns the id of an existing document.
     @discardableResult
     @_disfavoredOverload
     @concurrent

@@ -11,11 +11,11 @@ internal import Synchronization
 /// ```
 ///
 /// A client is a value: copies share the adapter and, for all listeners, one reader of the change log. The client
-/// validates each call against the rules of the data model before it reaches the adapter, so calls behave the same on
-/// all adapters. Except for errors of the app's own closures, calls throw only `StorageError`.
+/// validates each call before it reaches the adapter, so calls behave the same on all adapters.
 ///
-/// Every call can throw `StorageError/Code/invalidArgument` for a path, field, value or query that breaks a rule of the
-/// data model, `StorageError/Code/tooLarge` for a document above 1 MiB, `StorageError/Code/timeout` at the time limit,
+/// Calls throw `StorageError`; `commit` and `transaction` also throw the errors of their closures. Every call can throw
+/// `StorageError/Code/invalidArgument` for a path, field, value or query that breaks a rule of the data model,
+/// `StorageError/Code/tooLarge` for a document above 1 MiB or 20 levels, `StorageError/Code/timeout` at the time limit,
 /// `StorageError/Code/cancelled` in a canceled task, and the failures of the store, such as `unavailable`, `busy`,
 /// `diskFull` and `closed`. The methods list only further codes.
 public struct StorageClient: Sendable {
@@ -24,9 +24,7 @@ public struct StorageClient: Sendable {
     package let preparation: SchemaPreparation
     package internal(set) var hub: ListenerHub
 
-    /// Creates a client with an adapter.
-    ///
-    /// The first call prepares the schema; call ``prepare()`` to do it earlier.
+    /// Creates a client.
     public init(_ adapter: some StorageAdapter, configuration: Configuration = Configuration()) {
         self.init(
             adapter,
@@ -35,7 +33,7 @@ public struct StorageClient: Sendable {
         )
     }
 
-    /// Creates a client that shares the schema preparation of another.
+    /// Creates a client that shares the preparation of another.
     init(
         _ adapter: some StorageAdapter,
         configuration: Configuration,
@@ -60,8 +58,7 @@ public struct StorageClient: Sendable {
 
     /// Declares the schema's indexes, and starts building missing ones.
     ///
-    /// Calling this method is optional: the first call that reaches the adapter prepares the schema. After a failure,
-    /// the next call tries again.
+    /// Otherwise, the first call that reaches the adapter does so. After a failure, the next call tries again.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` for an invalid index definition, or the error of the store.
     @concurrent
@@ -82,7 +79,7 @@ public struct StorageClient: Sendable {
         )
     }
 
-    /// Reads through the adapter, with the schema prepared and errors naming the operation.
+    /// Reads through the adapter.
     package func read(
         _ request: ReadRequest,
         for operation: String,
@@ -136,12 +133,11 @@ public struct StorageClient: Sendable {
         }
     }
 
-    /// Commits a validated batch, with the schema prepared.
     func apply(_ batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
         try await apply([batch])[0].get()
     }
 
-    /// Has the adapter apply batches, each atomically, and returns one result per batch.
+    /// Has the adapter apply validated batches.
     func apply(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
@@ -168,10 +164,7 @@ package final class SchemaPreparation: Sendable {
         isDone = Atomic(schema == StorageSchema())
     }
 
-    /// Prepares the adapter unless that has been done.
-    ///
-    /// Concurrent first calls may prepare it twice, which adapters must accept. After a failure, the next call tries
-    /// again.
+    /// Prepares the adapter unless that has been done; concurrent first calls may prepare it twice.
     package func run(on adapter: any StorageAdapter) async throws(StorageError) {
         guard !isDone.load(ordering: .acquiring) else { return }
         try schema.check()

@@ -26,9 +26,7 @@ extension StorageTransaction {
 
     /// Replaces a document by a value when the body returns.
     ///
-    /// The store fills a `ServerTimestamp` that is nil, as in every write of a value.
-    ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @_disfavoredOverload
     public func set(
         _ path: DocumentPath,
@@ -40,7 +38,7 @@ extension StorageTransaction {
 
     /// Merges the fields that a value encodes into a document when the body returns.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @_disfavoredOverload
     public func merge(
         _ path: DocumentPath,
@@ -51,7 +49,7 @@ extension StorageTransaction {
 
     /// Stores a value at a path that has no document when the body returns.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @_disfavoredOverload
     public func create(
         _ path: DocumentPath,
@@ -60,9 +58,9 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.create(path, value) }
     }
 
-    /// Sets the fields of an existing document that a value encodes, when the body returns.
+    /// Sets the fields of an existing document that a value encodes when the body returns.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     public func update(
         _ path: DocumentPath,
         from value: some Encodable
@@ -100,7 +98,7 @@ extension StorageTransaction {
 
     /// Returns the values that a query finds in a collection or a collection group.
     ///
-    /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not match the type.
+    /// - Throws: `StorageError/Code/decodingFailed` if a document does not match the type.
     @concurrent
     public func query<Documents: TypedDocuments>(
         in documents: Documents,
@@ -151,7 +149,7 @@ extension StorageTransaction {
 
     /// Stores a value in a collection under a new id when the body returns.
     ///
-    /// - Returns: The new path.
+    /// - Returns: The path.
     /// - Throws: `StorageError/Code/encodingFailed`.
     @discardableResult
     public func add<Element>(

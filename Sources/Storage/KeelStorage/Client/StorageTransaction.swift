@@ -5,17 +5,15 @@ internal import Synchronization
 /// The reads and writes of one attempt of a transaction.
 ///
 /// If the adapter offers `StorageCapabilities/checkedReads` or `StorageCapabilities/pointInTimeReads`, all reads of an
-/// attempt see one moment. With the first, a read throws `StorageError/Code/conflict` once an earlier read has become
-/// outdated: let the body throw this error, so that the body runs again. With the second, later reads see the moment of
-/// the first. On an adapter with neither, reads can see different moments, and the commit detects the conflict.
+/// attempt see one moment. A read throws `StorageError/Code/conflict` if the store can no longer read this moment: let
+/// the body throw this error, so that it runs again. On other adapters, reads can see different moments, and the commit
+/// detects the conflict.
 ///
-/// The transaction is a reference, so that a body can pass it to functions. Use it only while the body runs: a later
-/// write throws `StorageError/Code/invalidArgument`. So does a read after the first write, because reads do not see the
-/// writes of the transaction.
+/// Use the transaction only while the body runs: a later write throws `StorageError/Code/invalidArgument`. So does a
+/// read after the first write.
 public final class StorageTransaction: Sendable {
     private struct State {
         var reads = TransactionReads()
-        /// The moment of the reads, if the adapter reads the past.
         var time: Timestamp?
         var batch = WriteBatchBuilder()
         var isFinished = false
@@ -124,7 +122,8 @@ public final class StorageTransaction: Sendable {
 
     /// Collects writes to commit when the body returns.
     ///
-    /// - Throws: The error of `body`, or `StorageError/Code/invalidArgument` once the transaction is over.
+    /// - Throws: The error of `body`, whose earlier writes stay collected, or `StorageError/Code/invalidArgument` once
+    ///   the transaction is over.
     public func write<Value: Sendable>(
         _ body: (inout WriteBatchBuilder) throws -> Value
     ) throws -> Value {
@@ -183,7 +182,7 @@ public final class StorageTransaction: Sendable {
         try collect { batch throws(StorageError) in try batch.create(path, fields) }
     }
 
-    /// Changes some fields of an existing document when the body returns.
+    /// Changes some fields of a document, by default an existing one, when the body returns.
     public func update(
         _ path: DocumentPath,
         _ changes: [FieldChange],
@@ -192,7 +191,7 @@ public final class StorageTransaction: Sendable {
         try collect { batch throws(StorageError) in batch.update(path, changes, if: condition) }
     }
 
-    /// Sets some fields of an existing document when the body returns, and keeps the others.
+    /// Sets some fields of a document, by default an existing one, when the body returns.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public func update(

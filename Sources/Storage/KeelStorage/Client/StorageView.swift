@@ -3,18 +3,16 @@ internal import KeelStorageAdapting
 
 /// An adapter that reads another one in a certain way, and refuses writes.
 struct StorageView: StorageAdapter {
-    /// How the view reads.
     enum Kind {
         /// As of a time.
         case past(Timestamp)
-        /// From any state that was current no longer ago than a duration.
+        /// From a state that was current no longer ago than a duration.
         case stale(Duration)
     }
 
     let upstream: any StorageAdapter
     let kind: Kind
 
-    /// Whether the view reads as of a time, so that results never change.
     var isOfThePast: Bool {
         if case .past = kind { true } else { false }
     }

@@ -3,9 +3,9 @@ public import KeelDocuments
 extension WriteBatchBuilder {
     /// Replaces a document by a value.
     ///
-    /// The store fills a `ServerTimestamp` that is nil, as in every write of a value.
+    /// The store fills a `ServerTimestamp` that is nil.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @_disfavoredOverload
     public mutating func set(
         _ path: DocumentPath,
@@ -17,7 +17,7 @@ extension WriteBatchBuilder {
 
     /// Merges the fields that a value encodes into a document.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @_disfavoredOverload
     public mutating func merge(
         _ path: DocumentPath,
@@ -28,7 +28,7 @@ extension WriteBatchBuilder {
 
     /// Stores a value at a path that has no document.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @_disfavoredOverload
     public mutating func create(
         _ path: DocumentPath,
@@ -37,9 +37,9 @@ extension WriteBatchBuilder {
         add(try .set(value, at: path, if: .isMissing))
     }
 
-    /// Sets the fields of an existing document that a value encodes.
+    /// Sets the fields of a document, by default an existing one, that a value encodes.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     public mutating func update(
         _ path: DocumentPath,
         from value: some Encodable,
@@ -77,9 +77,8 @@ extension WriteBatchBuilder {
         add(try collection.write(element, id: id, if: condition))
     }
 
-    /// Stores a changed value, provided that its document has kept its revision.
-    ///
-    /// The commit throws `StorageError/Code/conflict` if the document has changed since it was read.
+    /// Stores a changed value; the commit throws `StorageError/Code/conflict` if its document has changed since it was
+    /// read.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     public mutating func save<Element>(
@@ -91,7 +90,7 @@ extension WriteBatchBuilder {
 
     /// Stores a value in a collection under a new id.
     ///
-    /// - Returns: The new path.
+    /// - Returns: The path.
     /// - Throws: `StorageError/Code/encodingFailed`.
     @discardableResult
     public mutating func add<Element>(

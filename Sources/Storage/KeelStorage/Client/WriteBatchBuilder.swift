@@ -1,8 +1,6 @@
 public import KeelDocuments
 
 /// Writes that are committed atomically.
-///
-/// A write names its document by a path, or by an id in a typed collection, and takes fields or a value.
 public struct WriteBatchBuilder: Sendable {
     package private(set) var writes: [DocumentWrite] = []
 
@@ -45,7 +43,7 @@ public struct WriteBatchBuilder: Sendable {
         writes.append(try .set(fields, at: path, if: .isMissing))
     }
 
-    /// Changes some fields of an existing document.
+    /// Changes some fields of a document, by default an existing one.
     public mutating func update(
         _ path: DocumentPath,
         _ changes: [FieldChange],
@@ -54,7 +52,7 @@ public struct WriteBatchBuilder: Sendable {
         writes.append(.update(path, changes, if: condition))
     }
 
-    /// Sets some fields of an existing document, and keeps the others.
+    /// Sets some fields of a document, by default an existing one, and keeps the others.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public mutating func update(

@@ -4,8 +4,8 @@ internal import KeelStorageAdapting
 extension StorageClient {
     /// Commits writes in as few batches as the limits allow, several at a time, and stops after one that fails.
     ///
-    /// - Throws: The error of the first failed batch. If other batches have been committed, the message contains
-    ///   their number of writes, and the effect is unknown.
+    /// - Throws: The error of the first failed batch. If others have been committed, the message contains the number of
+    ///   their writes, and the effect is unknown.
     package func commitInBatches(
         _ writes: [DocumentWrite],
         for operation: String,
@@ -15,7 +15,6 @@ extension StorageClient {
         try await commitInBatches(writes, for: operation, on: resource, done: &done)
     }
 
-    /// Commits writes as above, and adds the number of committed writes to `done`.
     func commitInBatches(
         _ writes: [DocumentWrite],
         for operation: String,
@@ -38,10 +37,8 @@ extension StorageClient {
     }
 }
 
-/// Writes that are committed in as few batches as the limits allow, several batches with each call of the adapter.
-///
-/// A store that writes a whole call in one transaction, as SQLite does, then changes each page of an index once for
-/// thousands of documents, not once for every 500.
+/// Writes that are committed in as few batches as the limits allow, several batches with each call of the adapter,
+/// because SQLite writes a whole call in one transaction.
 struct WriteBatches {
     /// The approximate size of a batch in bytes, small enough for one message.
     private static let maximumBytes = 4 << 20
@@ -52,10 +49,8 @@ struct WriteBatches {
     private let client: StorageClient
     private let operation: String
     private let resource: String
-    /// One time limit for all batches together.
     private let context: StorageContext?
     private var full: [WriteBatch] = []
-    /// The size of the full batches.
     private var fullBytes = 0
     private var writes: [DocumentWrite] = []
     private var bytes = 0
@@ -125,7 +120,6 @@ struct WriteBatches {
 }
 
 extension DocumentWrite {
-    /// The approximate size of the write in bytes.
     fileprivate var size: Int {
         switch operation {
         case .set(let body, _): body.bytes.count + 400

@@ -1,6 +1,6 @@
 package import KeelDocuments
 
-/// The rules of writes and batches, which the client checks before an adapter sees them.
+/// The rules of writes and batches, which the client checks.
 package enum WriteValidation {
     package static let mostWrites = 500
 
@@ -83,9 +83,7 @@ package enum WriteValidation {
         }
     }
 
-    /// Refuses changes whose order a request cannot express.
-    ///
-    /// Transforms are computed in their order, after all other changes.
+    /// Refuses changes whose order a request cannot express: transforms are computed after all other changes.
     private static func check(
         _ changes: [FieldChange],
         of path: DocumentPath
