@@ -8,13 +8,12 @@ public import KeelDocuments
 /// for rating in try await ratings.versioned.findAll() { print(rating.path, rating.value.stars) }
 /// ```
 ///
-/// ``TypedDocuments/versioned`` adds the path of each value; ``Versioned/parent`` is the document that its collection
-/// belongs to. To write, use the collection itself.
+/// ``TypedDocuments/versioned`` adds the path of each value. To write, use the collection itself.
 public struct CollectionGroup<Element: Decodable & Sendable>: TypedDocuments {
     public let client: StorageClient
     /// The name of the collections.
     public let name: String
-    /// The document under which the collections are; nil for the whole store.
+    /// The document below which the collections are; nil for the whole store.
     public let ancestor: DocumentPath?
     /// The decoder of documents.
     public let decoder: DocumentDecoder
@@ -27,9 +26,7 @@ public struct CollectionGroup<Element: Decodable & Sendable>: TypedDocuments {
 }
 
 extension StorageClient {
-    /// Returns a typed view of all collections whose paths end in a name.
-    ///
-    /// Creating the view reads nothing. With an `ancestor`, it covers only the collections under that document.
+    /// Returns a typed view of all collections with a name, or only of those below a document.
     public func collectionGroup<Element: Decodable & Sendable>(
         _ name: String,
         under ancestor: DocumentPath? = nil,

@@ -3,8 +3,7 @@ public import KeelDocuments
 extension TypedDocuments {
     /// Listens to the values that a query finds.
     ///
-    /// The sequence behaves like ``StorageClient/listen(to:)``, and decodes only changed values. A document that
-    /// cannot be read or decoded is in ``CollectionSnapshot/failures``, and left out of the items.
+    /// The sequence behaves like ``StorageClient/listen(to:)``, and decodes only changed values.
     ///
     /// ```swift
     /// for try await snapshot in restaurants.listen({ $0.order(by: "name") }) {
@@ -25,9 +24,9 @@ public struct CollectionSnapshot<Element: Sendable>: Sendable {
     public let items: [Element]
     /// The changes from the previous items to these; see ``QuerySnapshot/changes``.
     public let changes: [DocumentChange]
-    /// The documents that cannot be read or decoded, by path.
+    /// The documents that cannot be read or decoded, by path; they are not in ``items``.
     public let failures: [UnreadableDocument]
-    /// Whether the store cannot be reached, so that the values may be out of date; see ``QuerySnapshot/isFromCache``.
+    /// Whether the store cannot be reached; see ``QuerySnapshot/isFromCache``.
     public let isFromCache: Bool
 }
 
@@ -37,7 +36,6 @@ public struct CollectionSnapshots<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = StorageError
 
     let reader: TypedReader<Item>
-    /// The query, or the error of the closure that makes it.
     let query: Result<DocumentQuery, StorageError>
 
     public func makeAsyncIterator() -> Iterator {
@@ -62,7 +60,7 @@ public struct CollectionSnapshots<Item: Sendable>: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension CollectionSnapshots.Iterator: Sendable {}
 
-/// Decodes the snapshots of a query listener; an actor, to decode off the caller's actor.
+/// Decodes the snapshots of a query listener off the caller's actor.
 actor CollectionListener<Item: Sendable> {
     private let reader: TypedReader<Item>
     private let query: Result<DocumentQuery, StorageError>

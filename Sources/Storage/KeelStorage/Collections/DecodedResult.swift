@@ -2,12 +2,10 @@ internal import KeelDocuments
 
 /// The values of a query's result, without the documents that cannot be decoded.
 ///
-/// Indexes in changes between results count documents. This type converts them to indexes of values, so that an
-/// observer can apply the changes to a list of values even if some documents have none.
+/// It converts the indexes in changes, which count documents, to indexes of values.
 struct DecodedResult<Item: Sendable> {
     /// The values, in the order of their documents.
     private(set) var items: [Item] = []
-    /// Whether each document of the result has been decoded.
     private var isDecoded: [Bool] = []
     private var undecoded: [DocumentPath: UnreadableDocument] = [:]
 
@@ -78,7 +76,7 @@ struct DecodedResult<Item: Sendable> {
         }
     }
 
-    /// Returns the index of the value of the document at an index, or where it would be.
+    /// Returns the index of a document's value, or where it would be.
     private func position(of index: Int) -> Int {
         items.count == isDecoded.count ? index : isDecoded[..<index].count { $0 }
     }

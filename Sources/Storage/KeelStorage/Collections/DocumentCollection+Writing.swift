@@ -5,12 +5,11 @@ internal import KeelStorageAdapting
 extension DocumentCollection {
     /// Stores a value under its own id, replacing an existing document.
     ///
-    /// The id is the value's `DocumentID` or, if it is `Identifiable`, its `id`. An `Identifiable` value whose id is
-    /// nil gets a new id.
+    /// The id is the value's `DocumentID` or, if it is `Identifiable`, its `id`. An `Identifiable` value gets a new id
+    /// if its `id` is nil, or neither `DocumentIDRepresentable` nor `LosslessStringConvertible`.
     ///
     /// - Returns: The path of the document.
-    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id, `StorageError/Code/encodingFailed` if it
-    ///   cannot be encoded.
+    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id, `StorageError/Code/encodingFailed`.
     @discardableResult
     @concurrent
     public func save(_ element: Element) async throws(StorageError) -> DocumentPath {
@@ -21,8 +20,7 @@ extension DocumentCollection {
 
     /// Stores a value under an id, replacing an existing document.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed`, or the error of a failed `condition`, which `WriteCondition` names
-    ///   for each case.
+    /// - Throws: `StorageError/Code/encodingFailed`, or the error of a failed `condition`: see `WriteCondition`.
     @discardableResult
     @concurrent
     public func save(
@@ -42,10 +40,9 @@ extension DocumentCollection {
     /// note = try await notes.save(note)
     /// ```
     ///
-    /// - Returns: The value with its new revision, for further changes. A `ServerTimestamp` that the store has filled
-    ///   in is still nil in this value.
+    /// - Returns: The value with its new revision. A `ServerTimestamp` that the store has filled in is still nil.
     /// - Throws: `StorageError/Code/conflict` if the document has changed since it was read, or no longer exists;
-    ///   `StorageError/Code/encodingFailed`. After a conflict, read the document again and reapply the change.
+    ///   `StorageError/Code/invalidArgument` for a value of another collection; `StorageError/Code/encodingFailed`.
     @discardableResult
     @concurrent
     public func save(
@@ -62,13 +59,13 @@ extension DocumentCollection {
 
     /// Stores values under their own ids in consecutive atomic batches of up to 500.
     ///
-    /// Values are read from the sequence as they are encoded, so a lazy sequence of any length takes bounded memory.
-    /// The store receives up to ten batches or about 8 MiB at a time; other writers can write in between. If a batch
-    /// fails or a value cannot be encoded, the call ends; batches that have been stored remain.
+    /// Values are read from the sequence as they are encoded, so of a lazy sequence, only the returned paths take
+    /// memory in proportion to its length. The store receives up to ten batches or about 8 MiB at a time; other writers
+    /// can write in between. If a batch fails or a value cannot be encoded, the call ends; stored batches remain.
     ///
     /// - Returns: The paths, in the order of the values.
-    /// - Throws: The error of the first batch that failed. If other batches have been stored, its effect is
-    ///   `StorageError/Effect-swift.enum/unknown`, and its message contains the number of stored values.
+    /// - Throws: The error of the first batch that failed, or of a value. If other batches have been stored, its effect
+    ///   is `StorageError/Effect-swift.enum/unknown`, and its message contains the number of stored values.
     @discardableResult
     @concurrent
     public func saveAll(
@@ -92,7 +89,8 @@ extension DocumentCollection {
     /// Stores a value under a new id.
     ///
     /// - Returns: The path of the document.
-    /// - Throws: `StorageError/Code/encodingFailed`.
+    /// - Throws: `StorageError/Code/encodingFailed`; `StorageError/Code/alreadyExists` if
+    ///   ``StorageClient/Configuration/makeID`` returns the id of an existing document.
     @discardableResult
     @concurrent
     public func add(_ element: Element) async throws(StorageError) -> DocumentPath {
@@ -122,12 +120,13 @@ extension DocumentCollection {
 
     /// Removes all documents that match a query, in consecutive atomic batches of up to 500.
     ///
-    /// If another writer changes a document meanwhile, the query runs again, and a document that no longer matches is
-    /// kept. ``StorageClient/Configuration/transactions`` limits the number of attempts.
+    /// The paths of all these documents are in memory. If another writer changes a document meanwhile, the query runs
+    /// again, and a document that no longer matches is kept. ``StorageClient/Configuration/transactions`` limits the
+    /// number of attempts. Each query has the client's time limit, and so have all batches of an attempt together.
     ///
     /// - Returns: The number of removed documents.
-    /// - Throws: The error of the batch that failed, with the effect `StorageError/Effect-swift.enum/unknown` if
-    ///   other documents have been removed before; `StorageError/Code/conflict` if documents keep changing.
+    /// - Throws: The error of the query or batch that failed, with the effect `StorageError/Effect-swift.enum/unknown`
+    ///   if other documents have been removed before; `StorageError/Code/conflict` if documents keep changing.
     @discardableResult
     @concurrent
     public func deleteAll(
@@ -161,7 +160,6 @@ extension DocumentCollection {
         return deleted
     }
 
-    /// Returns the write that stores a value under its own id.
     func write(for element: Element) throws(StorageError) -> DocumentWrite {
         let encoded = try encoder.encodeDocument(element)
         let own = DocumentEncoder.documentID(of: element, encoded: encoded)
@@ -186,7 +184,6 @@ extension DocumentCollection {
         try .set(element, at: path.document(id), encoder: encoder, if: condition)
     }
 
-    /// Returns the write that replaces the version of a value that was read.
     func write(for versioned: Versioned<Element>) throws(StorageError) -> DocumentWrite {
         guard versioned.path.collection == path else {
             throw StorageError(
@@ -205,7 +202,7 @@ extension DocumentCollection {
 }
 
 extension DocumentQuery {
-    /// Returns the query for the rest of the result, after some of its documents have been removed.
+    /// Returns the query for the result without a number of removed documents.
     fileprivate func without(_ count: Int) -> DocumentQuery {
         with { query in
             switch query.limit {

@@ -14,8 +14,8 @@ public import KeelDocuments
 /// let inTheBronx = try await restaurants.query { $0.where(.equal("borough", "Bronx")) }
 /// ```
 ///
-/// Creating a collection value accesses no storage. If your module isolates declarations to the main actor by default,
-/// declare the element type as `nonisolated struct`, so that it can be decoded off the main actor.
+/// If your module isolates declarations to the main actor by default, declare the element type as `nonisolated struct`,
+/// so that it can be decoded off the main actor.
 public struct DocumentCollection<Element: Codable & Sendable>: TypedCollection {
     public let client: StorageClient
     public let path: CollectionPath
@@ -30,7 +30,7 @@ public struct DocumentCollection<Element: Codable & Sendable>: TypedCollection {
         try decoder.decode(Element.self, from: document)
     }
 
-    /// Returns the same collection with another encoder and decoder.
+    /// Returns the collection with another encoder and decoder.
     public func coding(_ encoder: DocumentEncoder, _ decoder: DocumentDecoder) -> Self {
         Self(client: client, path: path, encoder: encoder, decoder: decoder)
     }

@@ -2,9 +2,11 @@ public import KeelDocuments
 
 /// Documents that are read as values of one type.
 ///
-/// A ``DocumentCollection`` covers one collection, a ``CollectionGroup`` all collections with one name. Both can be
-/// queried, counted, paged through and listened to, and so can their ``versioned`` form, whose values carry their
-/// revisions.
+/// A ``DocumentCollection`` covers one collection, a ``CollectionGroup`` all collections with one name; the values of
+/// their ``versioned`` form carry their revisions.
+///
+/// An error of a closure that makes a query, other than a `StorageError`, becomes the cause of
+/// `StorageError/Code/invalidArgument`.
 public protocol TypedDocuments<Item>: Sendable {
     /// The type that each document is read as.
     associatedtype Item: Sendable
@@ -27,19 +29,19 @@ public protocol TypedCollection<Item>: TypedDocuments {
 }
 
 extension TypedDocuments {
-    /// Returns all values, in the order of their ids.
+    /// Returns all values, in the order of their paths.
     ///
-    /// The result contains the whole collection. To read a large collection page by page, use ``all``.
+    /// To read a large collection page by page, use ``all``.
     ///
-    /// - Throws: `StorageError/Code/decodingFailed` if a document does not match the type; the message names the
-    ///   document.
+    /// - Throws: `StorageError/Code/decodingFailed` if a document, the `StorageError/resource`, does not match the
+    ///   type.
     @concurrent
     public func findAll() async throws(StorageError) -> [Item] { try await find(everything) }
 
     /// Returns the values that match a query.
     ///
-    /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not match the type; the message
-    ///   names the document.
+    /// - Throws: `StorageError/Code/decodingFailed` if a document, the `StorageError/resource`, does not match the
+    ///   type.
     @concurrent
     public func query(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery
@@ -47,9 +49,9 @@ extension TypedDocuments {
         try await find(try refined(refine))
     }
 
-    /// Returns the first value that matches a query.
+    /// Returns the first value that matches a query, or nil if there is none.
     ///
-    /// - Throws: `StorageError/Code/decodingFailed` if the document does not match the type.
+    /// - Throws: `StorageError/Code/decodingFailed`.
     @concurrent
     public func first(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery = { $0 }
@@ -65,9 +67,7 @@ extension TypedDocuments {
         try await client.count(try refined(refine))
     }
 
-    /// Returns aggregate values over the documents that match a query, one per aggregation.
-    ///
-    /// The call behaves like ``StorageClient/aggregate(_:_:)``.
+    /// Returns aggregate values over the documents that match a query; see ``StorageClient/aggregate(_:_:)``.
     ///
     /// - Returns: The values, in the order of the aggregations.
     /// - Throws: `StorageError/Code/invalidArgument` unless there are 1 to 5 aggregations.
@@ -95,7 +95,6 @@ extension TypedDocuments {
 }
 
 extension DocumentQuery {
-    /// Returns the query that the app's closure makes from this one.
     func refined(
         _ refine: (DocumentQuery) throws -> DocumentQuery
     ) throws(StorageError) -> DocumentQuery {
@@ -113,7 +112,7 @@ extension DocumentQuery {
     }
 }
 
-/// The parts of typed documents that a sequence of values needs.
+/// The parts of typed documents that a sequence needs.
 struct TypedReader<Item: Sendable>: Sendable {
     let client: StorageClient
     let everything: DocumentQuery
@@ -125,7 +124,6 @@ struct TypedReader<Item: Sendable>: Sendable {
         decode = { document throws(StorageError) in try documents.decode(document) }
     }
 
-    /// Returns the query that the app's closure makes, or its error.
     func query(
         _ refine: (DocumentQuery) throws -> DocumentQuery
     ) -> Result<DocumentQuery, StorageError> {
@@ -157,7 +155,7 @@ extension TypedCollection {
 
     /// Returns the values with these ids, in the order of the ids; nil for a missing one.
     ///
-    /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not match the type.
+    /// - Throws: `StorageError/Code/decodingFailed` if a document does not match the type.
     @concurrent
     public func find(_ ids: [String]) async throws(StorageError) -> [Item?] {
         let documents = try await client.findDocuments(ids.map(path.document))

@@ -9,9 +9,10 @@ extension TypedCollection {
     /// }
     /// ```
     ///
-    /// The first value is the current one, or nil; each later one is the value after a change, nil while the document
-    /// is missing. The sequence behaves like ``StorageClient/listenToDocument(_:)``. If the document cannot be read or
-    /// decoded, the iterator throws. It remains usable: its next call waits for the next change.
+    /// The first value is the current one; each later one is the value after a change. It is nil while the document is
+    /// missing. The sequence behaves like ``StorageClient/listenToDocument(_:)``, without reporting outages. If the
+    /// document cannot be read or decoded, the iterator throws. It remains usable: its next call waits for the next
+    /// change.
     public func listen(_ id: String) -> ValueSnapshots<Item> {
         ValueSnapshots(
             documents: client.listenToDocument(path.document(id)),

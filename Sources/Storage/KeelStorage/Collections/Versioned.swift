@@ -8,14 +8,14 @@ public import KeelDocuments
 /// try await notes.save(note)
 /// ```
 ///
-/// Saving it is conditional on the revision: if the document has changed since it was read, `save` throws
-/// `StorageError/Code/conflict` and keeps the other change.
+/// If the document has changed since it was read, `save` throws `StorageError/Code/conflict` and keeps the other
+/// change.
 public struct Versioned<Value: Sendable>: Sendable {
     /// The value, which can be changed and saved.
     public var value: Value
     /// The path of the document.
     public let path: DocumentPath
-    /// The revision of the document that the value was read from.
+    /// The revision that the value was read from.
     public let revision: Revision
     /// The time when the document was created.
     public let createTime: Timestamp
@@ -39,7 +39,6 @@ public struct Versioned<Value: Sendable>: Sendable {
         self.updateTime = updateTime
     }
 
-    /// Returns the value with the revision and time of a commit.
     func saved(by receipt: CommitReceipt) -> Versioned {
         // A write that changes nothing keeps revision and time.
         guard let revision = receipt.revision, revision != self.revision else { return self }
@@ -49,9 +48,8 @@ public struct Versioned<Value: Sendable>: Sendable {
     /// The document's id within its collection.
     public var id: String { path.id }
 
-    /// The document that the collection belongs to; nil at the top level.
-    ///
-    /// In a ``CollectionGroup``, it identifies the owner of the value.
+    /// The document that the collection belongs to, such as the owner of a value of a ``CollectionGroup``; nil at the
+    /// top level.
     public var parent: DocumentPath? { path.collection.parent }
 }
 
