@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// An adapter that keeps documents in memory, for tests and previews.
 ///
-/// It offers all capabilities except durability, and answers every query by scanning the collection. It recognizes a
-/// repeated batch by its id for seven days.
+/// It offers all capabilities, `StorageCapabilities/pointInTimeReads` only with a history, and answers every query by
+/// scanning its collections. It recognizes a repeated batch by its id for at least seven days.
 public final class InMemoryStorageAdapter: StorageAdapter {
     private let state: Mutex<MemoryState>
     private let held: HeldStates<MemoryState>
@@ -20,9 +20,9 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     ///
     /// - Parameters:
     ///   - clock: The clock for the waits of change requests, and the ages of the history and of receipts.
-    ///   - changeLogCapacity: The number of changes that the log keeps; older cursors expire.
-    ///   - history: The age up to which past states can be read; nil or zero keeps no history.
-    ///   - now: Returns the time of day, for the times of documents. The times increase even if this clock goes back.
+    ///   - changeLogCapacity: The minimum number of changes that the log keeps; older cursors expire.
+    ///   - history: The minimum age up to which past states can be read; nil or zero keeps no history.
+    ///   - now: Returns the time of day, for the times of documents.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),
         changeLogCapacity: Int = 100_000,

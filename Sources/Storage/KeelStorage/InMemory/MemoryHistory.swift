@@ -7,20 +7,17 @@ struct MemoryHistory: Sendable {
         /// The age of the store at the change.
         let age: Duration
         let path: DocumentPath
-        /// The document before this time; nil if there was none.
         let document: Document?
     }
 
     private let age: Duration
-    /// In the order of their times.
     private var images: [Image] = []
-    /// The earliest time whose state is known: all images of later changes are present.
+    /// The earliest time whose state is known.
     private var start = Timestamp(microseconds: 0)
 
     init(age: Duration) { self.age = age }
 
-    /// Records the states of documents before the commit at `time`; `present` is the age of the store by a monotonic
-    /// clock.
+    /// Records the states of documents before the commit at `time`; `present` is the age of the store.
     mutating func note(
         _ before: [(DocumentPath, Document?)],
         before time: Timestamp,
@@ -35,7 +32,6 @@ struct MemoryHistory: Sendable {
         images.removeFirst(surplus.count)
     }
 
-    /// Throws for a time whose state is not known.
     func check(_ time: Timestamp, latest: Timestamp) throws(StorageError) {
         guard time >= start else { throw .snapshotTooOld(time) }
         guard time.mayBeRead(at: latest) else { throw .notYet(time, present: latest) }

@@ -33,7 +33,6 @@ extension MemoryState {
         return result
     }
 
-    /// Throws if something has changed since it was read.
     func check(_ reads: TransactionReads) throws(StorageError) {
         if let known = reads.position, known == position { return }
         try StorageEvaluator.check(

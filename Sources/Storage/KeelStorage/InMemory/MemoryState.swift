@@ -14,33 +14,29 @@ struct MemoryState: Sendable {
         let origin: ChangeOrigin?
     }
 
-    /// A random name of the store in its cursors, which others refuse.
+    /// A random name of the store in its cursors.
     private let epoch = (0..<3).map { _ in UInt8.random(in: .min ... .max) }
     private var log: [Entry] = []
-    /// The last mutation of each client.
     private var mutations: [String: Int64] = [:]
     /// The sequence of the last change, kept when the log is trimmed.
     private(set) var lastSequence: Int64 = 0
-    /// The sequence before the first change.
     private var start: Int64 = 0
-    /// The present sequence, in a past state.
     private(set) var latestSequence: Int64?
     /// The highest sequence that has been trimmed from the log.
     private var trimmedUpTo: Int64 = 0
     private let changeLogCapacity: Int
-    /// The receipts of batches by the bytes of their ids, because `String` equality includes canonical equivalence.
+    /// The receipts of batches by the bytes of their ids.
     private var receipts: [[UInt8]: (receipt: CommitReceipt, age: Duration)] = [:]
     /// The number of receipts with which the old ones are removed.
     private var mostReceipts = Self.fewReceipts
     private static let fewReceipts = 1_024
-    /// How long receipts are kept, as in the stores that keep them on disk.
+    /// The minimum time for which receipts are kept.
     private static let receiptAge = LogRetention().receiptAge
-    /// The highest revision of any document so far, including replicas.
+    /// The highest revision so far, including replicas.
     private var highestRevision: Int64 = 0
     private(set) var schema = StorageSchema()
-    /// The times of removals, as far back as the log reaches: a document created again gets a later time.
+    /// The times of removals, as far back as the log reaches.
     private var removals: [DocumentPath: (sequence: Int64, time: Timestamp)] = [:]
-    /// The earlier states; nil without a history.
     private var history: MemoryHistory?
 
     init(changeLogCapacity: Int, history: MemoryHistory? = nil) {
@@ -48,7 +44,6 @@ struct MemoryState: Sendable {
         self.history = history
     }
 
-    /// Returns the read-only state at a time.
     func asOf(_ time: Timestamp, now: Timestamp) throws(StorageError) -> MemoryState {
         guard let history else {
             throw StorageError(
@@ -85,12 +80,7 @@ struct MemoryState: Sendable {
 
     // MARK: Writing
 
-    /// Applies a batch atomically.
-    ///
-    /// The wall clock's time may be wrong; `age` is the age of the store by a monotonic clock.
-    ///
-    /// - Returns: The receipt; for a batch that was applied before, its first receipt.
-    /// - Throws: `StorageError/Code/conflict`, or the code of a write's condition.
+    /// Applies a batch atomically, unless it was applied before; `age` is the age of the store by a monotonic clock.
     mutating func apply(
         _ batch: WriteBatch,
         at clock: Timestamp,
@@ -207,7 +197,6 @@ struct MemoryState: Sendable {
         content.cursor(of: epoch, from: start)
     }
 
-    /// The commit time of the last change.
     var time: Timestamp { Timestamp(microseconds: lastSequence) }
 
     func changes(_ request: ChangeRequest) throws(StorageError) -> ChangePage {
@@ -277,10 +266,7 @@ struct MemoryState: Sendable {
             )
     }
 
-    /// Returns a page of all documents in the order of their paths, for a reader without a cursor.
-    ///
-    /// The copy continues after the key of its last path. With a count, it would skip documents when others are
-    /// removed meanwhile.
+    /// Returns a page of all documents in the order of their paths, after the key of the last path of the copy.
     private func copyPage(
         after key: [UInt8],
         start: Int64,
@@ -328,12 +314,11 @@ struct MemoryState: Sendable {
     }
 }
 
-/// The content of a memory adapter's cursor.
 private enum MemoryCursor {
     case copy(after: [UInt8], start: Int64)
     case log(Int64)
 
-    /// Reads a cursor; nil if it is not one of the store with an epoch, whose sequences follow a start.
+    /// Reads a cursor; nil if it is of another store.
     init?(_ cursor: ChangeCursor, of epoch: [UInt8], from start: Int64) {
         guard let kind = cursor.bytes.first, cursor.bytes.dropFirst().starts(with: epoch) else {
             return nil
@@ -351,7 +336,7 @@ private enum MemoryCursor {
     }
 
     /// The first byte of a position in the log, to which the number of its digits is added: positions are compared by
-    /// their bytes, and short, because clients of a server send them back and forth.
+    /// bytes.
     private static let logKind = 0x10
 
     func cursor(of epoch: [UInt8], from start: Int64) -> ChangeCursor {

@@ -3,8 +3,7 @@ public import KeelStorageAdapting
 
 /// An adapter whose calls all fail with the same error.
 ///
-/// Use it in place of a store that could not be opened, where creating the store cannot throw, and in tests that must
-/// not access storage.
+/// Use it in place of a store that could not be opened, and in tests that must not access storage.
 public struct UnavailableStorageAdapter: StorageAdapter {
     private let error: StorageError
 
