@@ -3,17 +3,14 @@ internal import KeelDocuments
 
 /// A position in the order of a query's results, directly after a document.
 ///
-/// It holds the values of the query's order fields, and the document's path as a tiebreaker. Writes before or after
-/// the position do not move it, so that a page begins where the previous one ended.
-///
-/// The text form can go through a URL, into a file or to another process. It is not encrypted: anyone who has the
-/// text can read the values.
+/// It holds the document's path and the values of the query's order fields. Its text form can be part of a URL, and is
+/// not encrypted: anyone can read the values.
 public struct DocumentCursor: Sendable, Hashable {
     /// The orders of the values, in the form `name`, or `-name` for descending.
     private let orders: [String]
     private let values: [DocumentValue]
 
-    /// Creates the position of a document in the results of a query with explicit orders.
+    /// Creates the position after a document in the result of a query with explicit orders.
     init(behind document: Document, in query: DocumentQuery) {
         orders = query.orders.map(Self.name)
         values = query.bound(of: document, isInclusive: false).values
@@ -66,7 +63,6 @@ extension DocumentCursor: LosslessStringConvertible {
 }
 
 extension DocumentCursor: Codable {
-    /// Reads the cursor's text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let cursor = Self(try container.decode(String.self)) else {
@@ -78,7 +74,6 @@ extension DocumentCursor: Codable {
         self = cursor
     }
 
-    /// Writes the cursor's text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

@@ -11,29 +11,25 @@ public import KeelDocuments
 /// }
 /// ```
 ///
-/// The next page begins after the last document of this one, whatever has been written since: no document is repeated
-/// or left out. A document whose place in the order changes between two pages is found at its new place. To read
-/// pages of one moment, use ``StorageClient/asOf(_:)``.
+/// The next page begins after the last document of this one. A document is repeated or left out only if a write in
+/// between changes its own place in the order. To read pages of one moment, use ``StorageClient/asOf(_:)``.
 public struct DocumentPage<Item: Sendable>: Sendable {
     /// The values, in the query's order.
     public let items: [Item]
-    /// The documents that cannot be read or decoded.
-    ///
-    /// The place of a document that cannot be read is unknown, so several pages can name it.
+    /// The documents that cannot be read or decoded; several pages can name the same one.
     public let failures: [UnreadableDocument]
-    /// The number of first ``failures`` that the store could not read, and that it does not count as documents of the
-    /// result.
+    /// The number of leading ``failures`` that the store could not read.
     let unreadableCount: Int
     /// The position after the page's last document; nil for an empty first page.
     ///
-    /// Store the cursor to continue later or in another process. By then, documents can follow even the last page.
+    /// With it, another process can continue, later even after the last page.
     public let cursor: DocumentCursor?
-    /// Whether documents followed the page when it was read.
+    /// Whether documents may have followed the page when it was read; always true if some did.
     public let hasMore: Bool
 
     let reader: PageReader<Item>
 
-    /// Reads the next page; returns nil if there is none.
+    /// Reads the next page, which may be empty; returns nil unless ``hasMore``.
     @concurrent
     public func next() async throws(StorageError) -> DocumentPage? {
         guard hasMore, let cursor else { return nil }
@@ -45,12 +41,12 @@ extension TypedDocuments {
     /// Returns the first page of a query's results, or the one after a cursor.
     ///
     /// - Parameters:
-    ///   - size: The number of documents per page. A page ends earlier at 8 MiB.
+    ///   - size: The number of documents per page. A page ends earlier at about 8 MiB.
     ///   - cursor: The ``DocumentPage/cursor`` of the previous page; nil for the first page.
-    ///   - refine: Makes the query, which may have an order but no limit.
+    ///   - refine: Makes the query, which must not have a limit.
     /// - Returns: The page.
-    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with another
-    ///   order, or a size that is not positive.
+    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with another order,
+    ///   or a size that is not positive.
     @concurrent
     public func page(
         size: Int = 50,
@@ -74,12 +70,12 @@ extension StorageClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - query: The query, which may have an order but no limit.
-    ///   - size: The number of documents per page. A page ends earlier at 8 MiB.
+    ///   - query: The query, which must not have a limit.
+    ///   - size: The number of documents per page. A page ends earlier at about 8 MiB.
     ///   - cursor: The ``DocumentPage/cursor`` of the previous page; nil for the first page.
     /// - Returns: The page.
-    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with another
-    ///   order, or a size that is not positive.
+    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with another order,
+    ///   or a size that is not positive.
     @concurrent
     public func page(
         _ query: DocumentQuery,

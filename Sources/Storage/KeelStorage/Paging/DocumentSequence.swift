@@ -10,22 +10,18 @@ extension StorageClient {
     /// }
     /// ```
     ///
-    /// However large the result, about one page is in memory: 1 MiB of documents, or 16 MiB if no index gives the
-    /// order and the store therefore scans everything for each page. Declare the index for a long result. With
-    /// `limit(toLast:)`, the whole result is read at once.
+    /// About one page is in memory: 1 MiB of documents, or 16 MiB if no index gives the order and each page takes a new
+    /// scan. With `limit(toLast:)`, the whole result is read at once.
     ///
     /// All documents are of one moment if the store keeps a history (`StorageCapabilities/pointInTimeReads`) or can
     /// hold its state (`StorageCapabilities/heldReads`). A state is held until the loop ends, and for at most one
-    /// minute between two documents; after that, the iteration throws `StorageError/Code/snapshotTooOld`. While a
-    /// state is held, the file of an SQLite store grows with the writes of others. If the store offers neither, or
-    /// already holds as many states as it can, each page is of its own moment.
+    /// minute between two documents; after that, the iteration throws `StorageError/Code/snapshotTooOld`. Meanwhile,
+    /// the file of an SQLite store grows with the writes of others. If the store offers neither, or already holds as
+    /// many states as it can, each page is of its own moment.
     ///
-    /// For a document that cannot be read, the iteration throws its error once. The iterator remains usable: its next
-    /// call continues with the other documents.
-    ///
-    /// Nothing is read before the first iteration. In a canceled task, the iteration throws
-    /// `StorageError/Code/cancelled`, so that the end of the loop always means the end of the result. A time limit
-    /// applies to each page.
+    /// For a document that cannot be read, the iteration throws its error once; the iterator's next call continues with
+    /// the other documents. Another error ends the iteration. In a canceled task, reading a page throws
+    /// `StorageError/Code/cancelled`. A time limit applies to each page.
     public func documents(matching query: DocumentQuery) -> DocumentSequence {
         DocumentSequence(client: self, query: query)
     }
@@ -52,14 +48,13 @@ public struct DocumentSequence: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, query: query) }
 
-    /// A position in the result; releasing the iterator releases the state that the store holds.
+    /// A position in the result; its release releases the state that the store holds.
     public struct Iterator: AsyncIteratorProtocol {
         private let client: StorageClient
         private let query: DocumentQuery
-        /// Nil before the first document and after the last one.
         private var pages: QueryPages?
         private var hasBegun = false
-        /// The documents, and the errors of others, that have been read but not returned, in reverse order.
+        /// The documents and errors that have been read but not returned, in reverse order.
         private var results: [Result<Document, StorageError>] = []
         /// The unreadable documents so far: each page that scans its collections finds them again.
         private var unreadable: Set<DocumentPath> = []

@@ -9,10 +9,10 @@ public import KeelDocuments
 /// ```
 ///
 /// Each ``DocumentPage`` is read when the previous one has been consumed. Pages can show different moments; to read one
-/// moment, use ``StorageClient/asOf(_:)``. Each iterator starts at the beginning.
+/// moment, use ``StorageClient/asOf(_:)``.
 ///
-/// For a document that cannot be read or decoded, the iterator throws. It remains usable: its next call continues after
-/// the document.
+/// For a document that cannot be read or decoded, the iterator throws, before the values of its page; the next call
+/// continues with the others.
 public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Item
     public typealias Failure = StorageError
@@ -64,9 +64,9 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
         /// The number of values that remain; nil without a limit.
         private var remaining: Int?
         private var place = Place.page(nil)
-        /// The values and failures of the page, in reverse order, and whether each counts toward the limit.
+        /// The results of the page, in reverse order, and whether each counts toward the limit.
         private var ready: [(result: Result<Item, StorageError>, isCounted: Bool)] = []
-        /// The documents of earlier failures: each page that scans its collections finds unreadable ones again.
+        /// The documents of earlier failures, which further pages can name again.
         private var failed: Set<DocumentPath> = []
 
         fileprivate init(_ pages: Result<PageReader<Item>, StorageError>, limit: Int?) {
@@ -76,8 +76,8 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next value; nil at the end.
         ///
-        /// - Throws: The error of a document or a page, or `StorageError/Code/cancelled` if the task is canceled, so
-        ///   that nil always means the end.
+        /// - Throws: The error of a document or a page; `StorageError/Code/cancelled` before a further page if the task
+        ///   is canceled; `StorageError/Code/invalidArgument` for a query with `limit(toLast:)`.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> Item? {
@@ -112,12 +112,12 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
 extension DocumentValues.Iterator: Sendable {}
 
 extension TypedDocuments {
-    /// All values, in the order of their ids, read page by page.
+    /// All values, in the order of their paths, read page by page.
     public var all: DocumentValues<Item> {
         DocumentValues(TypedReader(self), .success(everything))
     }
 
-    /// The values that a query finds, in its order, read page by page.
+    /// The values that a query finds, in its order, read page by page; see ``DocumentValues``.
     ///
     /// ```swift
     /// for try await note in notes.all({ $0.where(.equal("folder", folder)) }) {

@@ -3,9 +3,8 @@ package import KeelStorageAdapting
 
 /// Reads the result of a query page by page, with one page in memory at a time.
 ///
-/// All pages are of one moment: over a store with a history, that of the first page; otherwise one that the store
-/// holds. If the store has neither, or already holds as many moments as it can, each page is of its own moment and
-/// includes later writes after the last document read. The first page is always of one moment.
+/// All pages are of one moment: that of the first page over a store with a history, otherwise one that the store holds.
+/// If the store can do neither, or already holds as many moments as it can, each page is of its own moment.
 package struct QueryPages: Sendable {
     package typealias Reading = @Sendable (ReadRequest) async throws(StorageError) -> ReadResult
     /// Takes the present moment of the store; returns nil if the store cannot hold one.
@@ -13,7 +12,6 @@ package struct QueryPages: Sendable {
 
     /// The approximate sizes of pages in bytes of documents.
     package struct Sizes: Sendable {
-        /// The first page.
         package var first: Int
         /// A further page that an index returns in order.
         package var further: Int
@@ -21,7 +19,7 @@ package struct QueryPages: Sendable {
         package var scanned: Int
         /// The largest result that can be read at once; nil without a limit.
         package var whole: Int?
-        /// The size at which a result that is read at once may lose its beginning; nil to fail instead.
+        /// The size beyond which a result that is read at once loses its beginning; nil to fail instead.
         package var end: Int?
         /// The largest number of documents in the first page; further pages have as many as fit.
         package var firstCount: Int
@@ -51,7 +49,7 @@ package struct QueryPages: Sendable {
     }
 
     package struct Page: Sendable {
-        /// The documents, without those that the query's offset skips.
+        /// The documents after those that the offset skips.
         package var documents: [Document]
         package var result: ReadResult
     }
@@ -64,32 +62,28 @@ package struct QueryPages: Sendable {
     private let reportsUnreadable: Bool
     private let holdMoment: Holding
     private let readPage: Reading
-    /// Nil after the last page.
     private var query: DocumentQuery?
     private var time: Timestamp?
-    /// The held moment, if the store must hold one.
+    /// The held moment, if any.
     private var moment: ReadMoment?
-    /// Whether the store has not been asked to hold a moment yet.
     private var mayHold = true
     private let isPaged: Bool
     private let isWhole: Bool
     private var maximumBytes: Int
     private var count: Int
-    /// The number of documents that the offset still skips.
     private var skipped: Int
     /// The number of documents still wanted, including skipped ones; nil for all.
     private var left: Int?
 
-    /// Whether there may be documents behind the last page: it has none, but too many that cannot be read.
+    /// Whether the last page has too many documents that cannot be read, so that others may follow.
     package private(set) var isCutShort = false
 
     /// The fields to return, if the documents of pages have more.
     package let projection: [FieldPath]?
 
-    /// Creates the pages of a validated query, as of a time or the present.
+    /// Creates the pages of a validated query.
     ///
-    /// With `isWhole`, the result is read at once, and a document that cannot be read is an error. Otherwise pages name
-    /// such documents with `reportsUnreadable`.
+    /// With `isWhole`, the result is read at once, and a document that cannot be read is an error.
     package init(
         of query: DocumentQuery,
         asOf time: Timestamp? = nil,
@@ -164,7 +158,6 @@ package struct QueryPages: Sendable {
         return Page(documents: Array(documents.dropFirst(passed)), result: result)
     }
 
-    /// Whether there may be another page.
     package var mayHaveMore: Bool { query != nil }
 
     /// Omits the remaining pages, and releases their moment.
@@ -172,7 +165,6 @@ package struct QueryPages: Sendable {
         if query.take() != nil { await moment?.end() }
     }
 
-    /// Whether the moment must be renewed.
     package var isMomentAging: Bool { query != nil && moment?.isAging == true }
 
     /// Extends the hold on the moment of the remaining pages.
@@ -180,7 +172,6 @@ package struct QueryPages: Sendable {
         if query != nil { try await moment?.renew() }
     }
 
-    /// Whether the store can read as of the time of an earlier read.
     private var isRepeatable: Bool { capabilities.contains(.pointInTimeReads) }
 
     /// About twice as many documents as fit, because a store that counts bytes ends the page earlier.
@@ -238,7 +229,7 @@ package struct QueryPages: Sendable {
         return try result.mayHaveMore(than: wanted)
     }
 
-    /// Reads the whole result at once, or the end of a result that may lose its beginning.
+    /// Reads the whole result, or its end.
     private func whole(_ query: DocumentQuery) async throws(StorageError) -> Page {
         var request = ReadRequest(.query(query))
         request.asOf = time
@@ -264,9 +255,7 @@ package struct QueryPages: Sendable {
 }
 
 extension ReadResult {
-    /// Returns whether a query limited to `wanted` documents may have more than these.
-    ///
-    /// Unreadable documents count, because an adapter may have left them out of the `wanted` ones.
+    /// Returns whether a query limited to `wanted` documents may have more; unreadable ones may be among the `wanted`.
     func mayHaveMore(than wanted: Int) throws(StorageError) -> Bool {
         let found = try found
         return isPartial || wanted > 0 && found.count + unreadable.count >= wanted

@@ -5,12 +5,9 @@ internal import Synchronization
 
 /// The moment of a store at which a long result or a read-only transaction reads.
 ///
-/// A store with a history can read the moment as long as the history reaches it. Any other store holds its state for
-/// one minute after each ``renew()``, until the moment ends.
+/// A store without a history holds its state for one minute after each ``renew()``, until the moment ends.
 package final class ReadMoment: Sendable {
-    /// The duration of a hold that is not renewed.
     private static let holding = Duration.seconds(60)
-    /// The age at which a hold is renewed.
     private static let renewing = Duration.seconds(10)
 
     package let time: Timestamp
@@ -20,7 +17,6 @@ package final class ReadMoment: Sendable {
     private let principal = StorageContext.current.principal
     /// Nil over a store with a history.
     private let timeline: Timeline?
-    /// The longest total hold; nil without a limit.
     private let longest: Duration?
     private let begin: Duration
     /// The time of the last hold; nil once the moment has ended.
@@ -100,7 +96,6 @@ package final class ReadMoment: Sendable {
         try? await hold(for: .zero)
     }
 
-    /// Reads on behalf of the principal, within the limits of the current call.
     private func hold(for duration: Duration) async throws(StorageError) {
         let request = request(for: duration)
         _ = try await StorageContext.current.of(principal)
