@@ -27,15 +27,14 @@ struct CommitAttempts {
 
     var openBatches: [WriteBatch] { open.map { batches[$0] } }
 
-    /// The results, one per batch, in order.
     var results: [Result<CommitReceipt, StorageError>] { answers }
 
-    /// Returns whether a batch that failed with an error can be retried without applying it twice.
+    /// Returns whether a failed batch can be retried without applying it twice.
     func mayRepeat(_ error: StorageError) -> Bool {
         error.isTransient && (isIdempotent || error.effect == .none)
     }
 
-    /// Records the error of a call that failed as a whole; returns the error, whose effect includes earlier attempts.
+    /// Records the error of a call that failed as a whole; returns it with the effect of all attempts.
     mutating func fail(with error: StorageError) -> StorageError {
         if error.effect == .unknown { uncertain.formUnion(open) }
         for index in open { answers[index] = .failure(marked(error, at: index)) }
@@ -45,7 +44,7 @@ struct CommitAttempts {
     /// Records a call's results.
     ///
     /// - Returns: The first error that requires a retry, or nil when all batches have a final result.
-    /// - Throws: An error if the number of results is wrong.
+    /// - Throws: An error for a wrong number of results.
     mutating func take(
         _ results: [Result<CommitReceipt, StorageError>]
     ) throws(StorageError) -> StorageError? {
@@ -95,7 +94,7 @@ struct CommitAttempts {
 }
 
 extension StorageError {
-    /// Whether the store has decided about the batch, and knows whether an earlier attempt has applied it.
+    /// Whether the store has decided about the batch, including its earlier attempts.
     fileprivate var isVerdict: Bool {
         // A call that the store does not let in, or that was never made, has not looked for the batch's id.
         let isOutside = [.unauthenticated, .permissionDenied, .cancelled].contains(code)

@@ -5,24 +5,24 @@ public import KeelStorageAdapting
 public enum MirrorEvent: Sendable {
     /// The mirror could not prepare for a schema.
     case preparationFailed(StorageError)
-    /// Documents could not be copied; after a transient failure they are retried.
+    /// Documents could not be copied; they are retried unless their own error is permanent.
     ///
     /// The list is empty if the change log of the first store names the documents.
     case copyFailed([DocumentPath], StorageError)
-    /// The record of the documents to copy could not be written.
+    /// The record of the documents to copy could not be read or written.
     ///
-    /// If the process ends before they are copied, the mirror lacks them, and the next process does not know it.
+    /// If the process ends before they are copied, the next process does not know that the mirror lacks them.
     case notKept(StorageError)
-    /// The mirror may lack changes because the first store has no change log, or the log no longer has them.
+    /// The mirror may lack changes: too many waited without a change log, or the log no longer has them.
     case isBehind(StorageError)
     /// The mirror failed to answer a read that the first store answered.
     case readFailed(ReadOperation, StorageError)
-    /// The mirror's result differs from the first store's, in these documents if the result has documents.
+    /// The mirror's result differs from the first store's, if it has documents, in these.
     case differs(ReadOperation, [DocumentPath])
 }
 
 extension MirrorEvent: CustomStringConvertible {
-    /// The event on one line, with the names of documents but not their contents.
+    /// The event on one line, with names of documents.
     public var description: String {
         switch self {
         case .preparationFailed(let error): "the mirror could not be prepared: \(error)"

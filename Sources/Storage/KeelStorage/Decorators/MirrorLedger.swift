@@ -3,8 +3,7 @@ internal import Synchronization
 
 /// The documents whose last state is missing from a mirror.
 ///
-/// One call at a time copies. A document that is written while it is being copied is recorded again, so that the last
-/// copy has the last state.
+/// One call at a time copies. A document that is written meanwhile is recorded again.
 final class MirrorLedger: Sendable {
     private struct State {
         var commitsUnderWay = 0
@@ -12,34 +11,28 @@ final class MirrorLedger: Sendable {
         var waiting: Set<DocumentPath> = []
         var copying: Set<DocumentPath> = []
         var isCopying = false
-        /// Whether the first store's log may have changes that are not copied, by any writer.
+        /// Whether the log may have changes that are not copied.
         var isBehind = false
-        /// Whether the names of waiting documents were dropped because the log has them.
+        /// Whether names were dropped because the log has them.
         var leavesNamesToLog = false
         /// The notes of finished commits, kept until their documents are copied.
         var notes: Set<DocumentPath> = []
-        /// Whether the state left by an earlier process is known.
         var isOpen = false
         var wasReadBeforeOpening = false
-        /// The position in the first store's change log up to which the mirror has been copied.
         var cursor: ChangeCursor?
     }
 
     private let state = Mutex(State())
 
-    /// The largest number of documents that are kept by name.
     static var mostNames: Int { 10_000 }
 
-    /// The number of named documents that wait or are being copied.
     var count: Int {
         state.withLock { state in
             state.waiting.count + state.copying.count { !state.waiting.contains($0) }
         }
     }
 
-    /// The number of commits so far if the mirror has all of them; nil otherwise.
-    ///
-    /// An equal number before and after an operation means that nothing was written in between.
+    /// The number of commits if the mirror has all of them; nil otherwise.
     var stillness: UInt64? {
         state.withLock { state in
             let isStill =
@@ -51,7 +44,6 @@ final class MirrorLedger: Sendable {
 
     // MARK: Commits
 
-    /// Records the start of a commit, which may take effect at any moment from now on.
     func beginCommit() {
         state.withLock { state in
             state.commitsUnderWay += 1
@@ -59,9 +51,7 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Records the end of a commit, and the documents that it may have changed.
-    ///
-    /// - Returns: Whether waiting documents were lost, as in ``end(keeping:without:isBehind:)``.
+    /// Records the end of a commit; returns whether waiting documents were lost.
     func endCommit(_ paths: Set<DocumentPath>, _ note: DocumentPath? = nil) -> Bool {
         state.withLock { state in
             state.commitsUnderWay -= 1
@@ -77,9 +67,8 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Drops the names of waiting documents if there are too many.
-    ///
-    /// - Returns: Whether they are lost because no log has them.
+    /// Drops the names of waiting documents if there are too many; returns whether they are lost because no log has
+    /// them.
     private static func giveUp(in state: inout State) -> Bool {
         guard state.waiting.count > mostNames || state.notes.count > mostNames else { return false }
         state.waiting = []
@@ -93,7 +82,7 @@ final class MirrorLedger: Sendable {
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Returns whether this is the first read and no commit has opened the ledger, so that the read must open it.
+    /// Returns whether this is the first read, and no commit has opened the ledger.
     func isFirstRead() -> Bool {
         state.withLock { state in
             defer { state.wasReadBeforeOpening = true }
@@ -101,7 +90,6 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// The position at which copying the log continues.
     var cursor: ChangeCursor? { state.withLock { $0.cursor } }
 
     /// Sets the position of the log unless it is known.
@@ -109,7 +97,6 @@ final class MirrorLedger: Sendable {
         state.withLock { $0.cursor = $0.cursor ?? cursor }
     }
 
-    /// Records the state of an earlier process: its waiting documents and their notes.
     func open(_ paths: Set<DocumentPath> = [], _ notes: Set<DocumentPath> = []) {
         state.withLock { state in
             guard !state.isOpen else { return }
@@ -120,15 +107,12 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Moves the position up to which the log has been copied.
     func move(to cursor: ChangeCursor) { state.withLock { $0.cursor = cursor } }
 
     // MARK: Copying
 
-    /// Takes documents to copy; returns nil if there are none or another call is copying.
-    ///
-    /// A call that has copied already (`isAgain`) leaves the rest to a commit under way, which copies at its end:
-    /// otherwise, it would go on for as long as others write.
+    /// Takes documents to copy; returns nil if there are none, another call is copying, or `isAgain` and a commit is
+    /// under way, which copies at its end.
     func begin(
         upTo limit: Int,
         isAgain: Bool
@@ -147,7 +131,7 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Leaves the rest of the log to a commit under way, which copies at its end; returns false if there is none.
+    /// Leaves the rest of the log to a commit under way; returns false if there is none.
     func leaveLog() -> Bool {
         state.withLock { state in
             guard state.commitsUnderWay > 0 else { return false }
@@ -156,12 +140,10 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Ends the copying that ``begin(upTo:isAgain:)`` began; `failed` documents must be retried, `notes` have been removed.
+    /// Ends the copying that ``begin(upTo:isAgain:)`` began; `failed` documents must be retried, `notes` have been
+    /// removed.
     ///
-    /// While the mirror is unavailable, at most ``mostNames`` documents are kept by name. Beyond that, all names are
-    /// dropped: the log has the documents, or they are lost if there is no log.
-    ///
-    /// - Returns: Whether documents were lost, so that the mirror lacks them.
+    /// - Returns: Whether documents were lost, because there were more than ``mostNames`` and there is no log.
     func end(
         keeping failed: Set<DocumentPath>,
         without notes: Set<DocumentPath>,

@@ -4,23 +4,20 @@ internal import KeelStorageAdapting
 
 /// The persistent state of a mirror, in a reserved collection.
 ///
-/// If the first store has a change log, the record is one cursor: the position up to which the log has been copied.
-/// Otherwise it is one note per commit, written before the commit and removed when its documents have been copied.
-/// The record is kept in the mirror, or in the first store if only that accepts reserved names.
+/// With a change log in the first store, it is one cursor; otherwise one note per commit, from before the commit until
+/// its documents have been copied. It is kept in the mirror, or in the first store if only that accepts reserved names.
 struct MirrorRecord: Sendable {
     static let collection = "__keel_mirror__"
 
     let keeper: any StorageAdapter
 
-    /// The reader for which the first store retains changes that have not been copied.
     let reader: ChangeReader
 
     private let cursorPath: DocumentPath
 
-    /// The reason why the mirror's name is invalid; nil for a valid name.
     let flaw: String?
 
-    /// Creates the record of a mirror; returns nil if neither store accepts reserved names.
+    /// Returns nil if neither store accepts reserved names.
     init?(_ name: String, _ primary: some StorageAdapter, _ mirror: some StorageAdapter) {
         reader = ChangeReader("keel.mirror.\(name)", lifetime: .seconds(30 * 86_400))
         cursorPath = DocumentPath(CollectionPath(trusted: Self.collection), name)
@@ -35,9 +32,7 @@ struct MirrorRecord: Sendable {
         }
     }
 
-    /// Returns whether a store accepts reserved names.
-    ///
-    /// One with a change log is one of Keel's, or speaks its protocol, and does.
+    /// Returns whether a store accepts reserved names, as Keel's stores do, which have a change log.
     static func takesReservedNames(_ store: some StorageAdapter) -> Bool {
         store.capabilities.contains(.changeLog)
     }
@@ -63,7 +58,6 @@ struct MirrorRecord: Sendable {
 
     // MARK: Notes
 
-    /// Records documents before a commit to them, and returns the note.
     func note(_ paths: Set<DocumentPath>) async throws(StorageError) -> DocumentPath {
         let note = DocumentPath(CollectionPath(trusted: Self.collection), DocumentPath.randomID())
         let names = paths.map { DocumentValue.string($0.string) }

@@ -5,7 +5,6 @@ internal import KeelStorageAdapting
 extension MirroredStorageAdapter {
     private static var mostAtOnce: Int { 200 }
 
-    /// Whether the first store's change log provides the changes.
     private var followsLog: Bool {
         primary.capabilities.contains(.changeLog) && record != nil
     }
@@ -13,9 +12,6 @@ extension MirroredStorageAdapter {
     // MARK: Before a commit
 
     /// Loads the state of an earlier process, and sets up the record of this one.
-    ///
-    /// - Throws: `invalidArgument` if the mirror's name is invalid; the error of the first store if it fails to return
-    ///   its position.
     func open() async throws(StorageError) {
         guard !ledger.isOpen else { return }
         guard let record else {
@@ -61,7 +57,6 @@ extension MirroredStorageAdapter {
         return try await primary.read(request).position
     }
 
-    /// Records documents before a commit to them, unless the log provides them.
     func note(_ paths: Set<DocumentPath>) async -> DocumentPath? {
         guard let record, !followsLog, !paths.isEmpty else { return nil }
         do throws(StorageError) {
@@ -74,7 +69,7 @@ extension MirroredStorageAdapter {
 
     // MARK: After a commit
 
-    /// Copies all recorded changes to the mirror, unless another call is copying or will copy.
+    /// Copies all recorded changes to the mirror, unless another call does.
     func copy() async {
         guard ledger.isOpen || record == nil || followsLog else { return }
         // The log is copied whichever documents it names.

@@ -4,8 +4,8 @@ public import KeelStorageAdapting
 
 /// An adapter that copies writes to a second store, and compares the results of reads.
 ///
-/// Use it to move to another backend step by step: the app keeps using its store while the new one does the same work
-/// under observation. When no differences have appeared for long enough, the app switches to the new store.
+/// Use it to move to another backend: the app keeps using its store while the new one does the same work under
+/// observation.
 ///
 /// ```swift
 /// let storage = StorageClient(
@@ -13,29 +13,28 @@ public import KeelStorageAdapting
 /// )
 /// ```
 ///
-/// - The first store is authoritative: the app gets its results and errors. Failures of the mirror are reported to
-///   the observer and fail no call.
+/// - The app gets the first store's results and errors. Failures of the mirror go to the observer and fail no call.
 /// - After a commit, the current state of the changed documents is copied to the mirror. Only one call copies at a
-///   time, so concurrent commits cannot leave the mirror with an older state. If both stores replicate, times and
-///   revisions are kept. A copy that failed with a transient error, or because the caller was canceled, is retried with
-///   the next commit.
-/// - After the process is killed, the first call of the next process copies the missing changes. It finds the documents
-///   in the first store's change log, after a cursor that is kept in the mirror. If the first store has no log, as with
-///   Google's Firestore, it finds them in notes that are written to the mirror before each commit. If neither the
-///   cursor nor the note can be written, the observer gets ``MirrorEvent/notKept(_:)``; if the log no longer reaches
-///   the cursor, ``MirrorEvent/isBehind(_:)``.
+///   time, so concurrent commits cannot leave the mirror with an older state. If the mirror offers
+///   `StorageCapabilities/replication`, times and revisions are kept. A failed copy is retried with the next commit,
+///   unless the mirror refused the document itself with a permanent error.
+/// - After the process is killed, the first read or commit of the next process copies the missing changes. It finds the
+///   documents in the first store's change log, after a stored cursor. If the first store has no log, as with Google's
+///   Firestore, it finds them in notes that are written to the mirror before each commit. If the cursor or the note
+///   cannot be stored, the observer gets ``MirrorEvent/notKept(_:)``; if the log no longer reaches the cursor,
+///   ``MirrorEvent/isBehind(_:)``.
 /// - While the mirror is unavailable, the names of up to 10,000 documents are kept in memory. Beyond that, they are
 ///   found in the first store's change log; without one, the observer gets ``MirrorEvent/isBehind(_:)``.
 /// - A share of the reads is repeated on the mirror. A difference is checked again, so that a concurrent write is not
-///   reported; bodies and order are compared, times and revisions are not. Reads of Keel's own records, such as those
-///   of an outbox, are not compared: `keel documents copy` does not copy the older records.
-/// - Keel's own records are copied, too, but not to a mirror without a change log, such as Google's Firestore, which
-///   refuses their names.
+///   reported; bodies and order are compared, times and revisions are not. Reads of the past and of Keel's own records,
+///   such as those of an outbox, are not compared.
+/// - Keel's own records are copied, but not to a mirror without a change log, such as Google's Firestore.
 /// - Listeners receive the changes of the first store.
 ///
 /// Existing documents are not copied: run `keel documents copy` for them, and again after ``MirrorEvent/notKept(_:)``
-/// or ``MirrorEvent/isBehind(_:)``. Only one process at a time may mirror a store. Each mirrored commit costs an
-/// additional read and two commits to the mirror, each compared read an additional read; the caller waits for them.
+/// or ``MirrorEvent/isBehind(_:)``. Only one process at a time may mirror a store. A mirrored commit costs an
+/// additional read and two commits to the mirror, or three if the first store has no change log; a compared read an
+/// additional read. The caller waits for them.
 public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAdapter>:
     StorageAdapter
 {
@@ -44,7 +43,6 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
     private let comparisonRate: Double
     let observer: @Sendable (MirrorEvent) -> Void
     let ledger = MirrorLedger()
-    /// The persistent state; nil if neither store can keep it.
     let record: MirrorRecord?
 
     init(
@@ -65,9 +63,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
 
     public var sharedRecords: (any SharedRecords)? { primary.sharedRecords }
 
-    /// The number of named documents whose last state is missing from the mirror.
-    ///
-    /// If more than 10,000 documents wait for the mirror, those in the first store's change log are not counted.
+    /// The number of documents, of those that are kept by name, whose last state is missing from the mirror.
     public var waitingCount: Int { ledger.count }
 
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
@@ -153,7 +149,6 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
 }
 
 extension ReadOperation {
-    /// Whether the operation reads records of Keel's own, whose names have the form `__…__`.
     fileprivate var isOfOwnRecords: Bool {
         switch self {
         case .documents(let paths): return paths.contains { $0.collection.hasReservedSegment }
@@ -166,15 +161,13 @@ extension ReadOperation {
 }
 
 extension StorageAdapter {
-    /// Copies writes to a second store, and compares the results of reads.
-    ///
-    /// See ``MirroredStorageAdapter``.
+    /// Copies writes to a second store, and compares the results of reads; see ``MirroredStorageAdapter``.
     ///
     /// - Parameters:
     ///   - mirror: The store to copy to.
     ///   - name: The name under which the stores remember the mirror's position: the same in each process, and
-    ///     different for each mirror of a store. It must be a valid document id of at most 80 bytes; otherwise
-    ///     the first call throws `invalidArgument`.
+    ///     different for each mirror of a store. It must be a valid document id of at most 80 bytes; otherwise the
+    ///     first read and all commits throw `invalidArgument`.
     ///   - comparisonRate: The share of reads that are compared, from 0 to 1.
     ///   - observer: Receives differences and failures; it must not call the store.
     /// - Returns: The decorated adapter.

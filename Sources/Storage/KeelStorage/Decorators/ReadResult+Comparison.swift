@@ -17,7 +17,7 @@ extension ReadResult.Payload {
         }
     }
 
-    /// Returns whether two aggregations agree; stores add doubles in different orders, and round differently.
+    /// Compares aggregates; stores add doubles in different orders.
     private static func agree(_ one: DocumentValue, _ other: DocumentValue) -> Bool {
         guard case (.double(let left), .double(let right)) = (one, other), left.isFinite,
             right.isFinite
@@ -25,7 +25,6 @@ extension ReadResult.Payload {
         return abs(left - right) <= 1e-9 * max(abs(left), abs(right))
     }
 
-    /// Removes the name of the mirror's record, which only one of the stores has.
     private static func comparable(_ names: [String]) -> [String] {
         names.filter { !StoredName.same($0, MirrorRecord.collection) }
     }

@@ -5,26 +5,24 @@ public import KeelStorageAdapting
 /// An adapter that retries calls after transient failures.
 ///
 /// Reads, preparations and requests for changes are retried after every transient error. A commit is retried only if
-/// its error's effect is none, or if the upstream adapter keeps idempotency ids, so that a lost reply never applies a
-/// write twice. In that case, each batch without an id gets one before the first attempt, which costs the store one
-/// more record per batch.
+/// its error's effect is none, or if the upstream adapter offers `StorageCapabilities/idempotentCommits`. Each batch
+/// without an id then gets one, which costs the store one more record per batch.
 ///
-/// In a commit of several batches, only the batches that failed with a transient error are retried, and the results
-/// stay in the order of the batches. A batch is not retried once a later batch of the call has taken effect on the
-/// same document, because the older write would overwrite it.
+/// In a commit of several batches, only those that failed with a transient error are retried. A batch is not retried
+/// once a later batch of the call may have written to the same document.
 ///
 /// All attempts of a commit are for one user: if another user has signed in, a `FirestoreStorageAdapter` sends nothing
 /// more, and the commit fails with `unauthenticated`. A repeated read is answered for the current user.
 ///
-/// Place it outside a timeout, so that each attempt has its own, and inside observation, so that only the outcome is
-/// logged. Conflicts are not retried: they need a new read, as `StorageClient.transaction(_:)` does.
+/// Conflicts are not retried: use `StorageClient.transaction(_:)`. Place this adapter outside a timeout, so that each
+/// attempt has its own, and inside observation, so that only the outcome is logged.
 public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
     private let policy: RetryPolicy
     private let clock: any Clock<Duration>
     private let makeID: @Sendable () -> String
 
-    /// Creates the decorator, for `adapter.retrying(_:)`; `makeID` must return unique ids for batches without one.
+    /// Creates the decorator; `makeID` returns unique ids for batches without one.
     package init(
         _ upstream: Upstream,
         policy: RetryPolicy,
