@@ -14,7 +14,7 @@ public import KeelDocuments
 public struct DocumentMigration: Sendable {
     /// Changes the fields of one document.
     ///
-    /// It must be deterministic, because it can run more than once on the same state.
+    /// It can run several times on the same state, and must give the same result.
     public typealias Transform = @Sendable (inout DocumentFields, DocumentPath) throws -> Void
 
     /// The name of the collections: their last path segment.
@@ -38,7 +38,7 @@ public struct DocumentMigrations: Sendable {
     /// The field that stores a document's version.
     public static let versionField: FieldPath = "_version"
 
-    /// The steps by the names of the collections, as paths: strings as keys would merge canonically equivalent names.
+    /// The steps by the names of the collections, as paths, which compare by bytes.
     private let steps: [CollectionPath: [DocumentMigration]]
 
     /// Creates a history of migration steps.
@@ -71,9 +71,7 @@ public struct DocumentMigrations: Sendable {
         Int(clamping: body.value(at: versionField)?.integerValue ?? 0)
     }
 
-    /// Returns the version of a document.
-    ///
-    /// - Throws: `StorageError/Code/schemaTooNew` if this app does not know the version.
+    /// Returns the version of a document, if this app knows it.
     @discardableResult
     func knownVersion(of document: Document) throws(StorageError) -> Int {
         let version = Self.version(of: document.body)
@@ -88,8 +86,6 @@ public struct DocumentMigrations: Sendable {
     }
 
     /// Returns the document's body at the current version, or nil if it already has that version.
-    ///
-    /// - Throws: `StorageError/Code/schemaTooNew` if this app does not know the document's version.
     func migrated(_ document: Document) throws(StorageError) -> DocumentBody? {
         guard let steps = history(of: document.path.collection) else { return nil }
         let version = try knownVersion(of: document)

@@ -5,17 +5,16 @@ internal import KeelStorageAdapting
 extension MigratingStorageAdapter {
     /// Migrates all stored documents of the collections that have steps.
     ///
-    /// The run works in batches and stores its position until it is complete, so that an interrupted run continues
-    /// where it stopped, even if the process was killed. In a store that refuses reserved names, such as Google's, it
-    /// starts at the beginning. Other tasks and processes can read and write meanwhile. Each run reads all documents,
-    /// including those that an older app has written since the last run: start it after an update, not at every launch.
+    /// An interrupted run is continued by the next one, even if the process was killed; in a store that refuses
+    /// reserved names, such as Google's, it starts again. Other tasks and processes can read and write meanwhile. Each
+    /// complete run reads all documents: start it after an update, not at every launch.
     ///
     /// A document that cannot be migrated does not stop the run; the report names it. The report of a continued run
     /// covers only its own part.
     ///
     /// - Parameter batchSize: The number of documents that are read and written at a time.
-    /// - Returns: The report of the run. Its failures have the codes `StorageError/Code/schemaTooNew`,
-    ///   `StorageError/Code/decodingFailed` if a step fails, and `StorageError/Code/corrupted`.
+    /// - Returns: The report of the run. Its failures have the code `StorageError/Code/schemaTooNew`,
+    ///   `StorageError/Code/decodingFailed` if a step fails, or that of a document that cannot be read.
     /// - Throws: The error of the store; documents migrated before it stay migrated.
     @concurrent
     public func migrateAll(batchSize: Int = 200) async throws(StorageError) -> MigrationReport {
@@ -69,9 +68,7 @@ extension MigratingStorageAdapter {
         }
     }
 
-    /// Stores migrated bodies, each only if its document has not changed meanwhile.
-    ///
-    /// - Returns: The number of bodies stored.
+    /// Stores migrated bodies of documents that have not changed meanwhile, and returns their number.
     private func store(
         _ migrated: [(document: Document, body: DocumentBody)]
     ) async throws(StorageError) -> Int {
@@ -107,7 +104,6 @@ extension MigratingStorageAdapter {
         }
     }
 
-    /// Stores the position of a run; nil when it is complete.
     private func remember(
         _ place: DocumentPath?,
         at marker: DocumentPath
@@ -135,6 +131,5 @@ public struct MigrationReport: Sendable, Hashable {
         failuresByPath.values.sorted { $0.path < $1.path }
     }
 
-    /// Keyed by path, because several pages may report the same unreadable document.
     fileprivate var failuresByPath: [DocumentPath: UnreadableDocument] = [:]
 }

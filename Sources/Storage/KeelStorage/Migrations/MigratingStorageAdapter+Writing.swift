@@ -25,9 +25,7 @@ extension MigratingStorageAdapter {
         batch.writes.contains { migrations.currentVersion(of: $0.path.collection) != nil }
     }
 
-    /// Commits a batch, again after another writer was first.
-    ///
-    /// - Throws: Errors of calls that have failed as a whole, which say nothing about the batch.
+    /// Commits a batch, again after another writer was first; throws errors of whole calls.
     private func commit(
         _ batch: WriteBatch
     ) async throws(StorageError) -> Result<CommitReceipt, StorageError> {
@@ -75,7 +73,6 @@ extension MigratingStorageAdapter {
         return batch
     }
 
-    /// Reads the stored states of the documents that a batch writes to.
     private func stored(
         _ batch: WriteBatch
     ) async throws(StorageError) -> [DocumentPath: StoredState] {
@@ -108,8 +105,6 @@ enum StoredState {
 
 extension DocumentMigrations {
     /// Returns the write that leaves its document at the current version, given the stored state.
-    ///
-    /// - Throws: `StorageError/Code/schemaTooNew` if the write would damage a later version.
     func prepared(
         _ write: DocumentWrite,
         over state: StoredState
@@ -180,7 +175,6 @@ extension WriteCondition {
 }
 
 extension StorageError {
-    /// Whether a write was refused because its condition does not hold.
     fileprivate var isRefusedCondition: Bool {
         code == .conflict || code == .alreadyExists || code == .documentNotFound
     }

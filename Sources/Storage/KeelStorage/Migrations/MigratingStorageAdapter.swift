@@ -3,13 +3,14 @@ public import KeelStorageAdapting
 
 /// An adapter that migrates documents of older versions to the current one.
 ///
-/// Migration is *lazy*: every document is read at the current version, and stored in that version with its next
-/// write. Queries and indexes see the stored form, so run ``migrateAll(batchSize:)``, the *eager* migration, after a
-/// change to fields that queries compare. A document of a later version than the app knows is refused with
-/// `StorageError/Code/schemaTooNew`: it can be deleted, but not read or overwritten.
+/// Migration is *lazy*: a document is read at the current version, and stored in that version with its next write.
+/// Queries, indexes, aggregations and selected fields (`select`) have the stored form, so run
+/// ``migrateAll(batchSize:)``, the *eager* migration, after a change to fields that they use. A document of a later
+/// version than the app knows is refused with `StorageError/Code/schemaTooNew`: it can be deleted, but not read or
+/// overwritten. A failed step throws `StorageError/Code/decodingFailed`.
 ///
-/// A write to a collection with steps reads the document first, and takes effect only if the document has not
-/// changed; otherwise it is prepared again. A batch remains one batch, and a refused batch changes nothing.
+/// Setting or updating a document in a collection with steps reads it first, and repeats this if it changes meanwhile.
+/// A batch remains one batch.
 ///
 /// Place it directly above the adapter that keeps the documents.
 public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
@@ -51,7 +52,7 @@ public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter 
         return result
     }
 
-    /// Migrates a document; returns nil if it fails and the request reports unreadable documents.
+    /// Migrates a document; returns nil after reporting it as unreadable.
     private func migrated(
         _ document: Document,
         _ request: ReadRequest,
