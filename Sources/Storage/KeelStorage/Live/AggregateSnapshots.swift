@@ -4,12 +4,11 @@ public import KeelDocuments
 extension StorageClient {
     /// Observes values computed over the documents that a query finds.
     ///
-    /// The first element has the current values, one per aggregation; another follows whenever a value differs after a
-    /// change in the query's collections. The store recomputes the values only after such changes, once for all that
-    /// have arrived. On an adapter without `StorageCapabilities/changeLog`, it recomputes them every
-    /// ``Configuration/pollInterval``.
+    /// The first element has the current values, one per aggregation; another follows whenever a value differs. The
+    /// store recomputes the values after changes in the query's collections, or on an adapter without
+    /// `StorageCapabilities/changeLog` every ``Configuration/pollInterval``.
     ///
-    /// Transient failures are retried, as in ``listen(to:)``.
+    /// Transient failures are retried; the sequence throws only errors that a retry cannot fix.
     public func observe(
         _ query: DocumentQuery,
         _ aggregations: [Aggregation]
@@ -19,15 +18,13 @@ extension StorageClient {
 }
 
 extension TypedDocuments {
-    /// Observes the number of documents that match a query.
+    /// Observes the number of documents that match a query; see ``StorageClient/observe(_:_:)``.
     ///
     /// ```swift
     /// for try await count in notes.observeCount({ $0.where(.equal("isDone", false)) }) {
     ///     showBadge(count)
     /// }
     /// ```
-    ///
-    /// The sequence behaves like ``StorageClient/observe(_:_:)``.
     public func observeCount(
         _ refine: (DocumentQuery) throws -> DocumentQuery = { $0 }
     ) -> AggregateSnapshots<Int> {
@@ -38,8 +35,6 @@ extension TypedDocuments {
     }
 
     /// Observes values computed over the documents that a query finds.
-    ///
-    /// The sequence behaves like ``StorageClient/observe(_:_:)``.
     public func observe(
         _ aggregations: [Aggregation],
         _ refine: (DocumentQuery) throws -> DocumentQuery = { $0 }
@@ -100,16 +95,13 @@ public struct AggregateSnapshots<Value: Sendable>: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension AggregateSnapshots.Iterator: Sendable {}
 
-/// A listener to an aggregation; an iterator is its only caller.
 actor AggregateListener {
     private let client: StorageClient
     private let query: Result<DocumentQuery, StorageError>
     private let aggregations: [Aggregation]
     private var subscription: Subscription?
     private var id: ListenerHub.ID?
-    /// Whether the subscription receives every change from now on.
     private var isFollowing = false
-    /// Whether the values must be computed first; stays true after a failure.
     private var needsRead = true
     private var told: [DocumentValue]?
 
@@ -162,7 +154,6 @@ actor AggregateListener {
         }
     }
 
-    /// Polls an adapter without a change log.
     private func poll(_ query: DocumentQuery) async throws(StorageError) -> [DocumentValue]? {
         while true {
             if needsRead, let values = try await compute(query) { return values }

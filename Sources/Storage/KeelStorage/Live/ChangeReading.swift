@@ -4,25 +4,22 @@ internal import KeelStorageAdapting
 
 /// Reads an adapter's change log once for many listeners, with one task at a time: the *reader*.
 ///
-/// ``ListenerHub`` and the hub of a server share this loop and ``InterestIndex``, but deliver differently. A client's
-/// listeners want the last state of each document, at consistent positions only; the reader asks for the union of
-/// their interests, and is replaced when it does not cover a new listener. A server's listeners want bytes, at other
-/// positions too; the reader asks the local disk for all changes, and encodes each page once, outside of the lock.
+/// ``ListenerHub`` and the hub of a server share this loop. A client's reader asks for the union of the listeners'
+/// interests, and delivers the last state of each document at consistent positions. A server's reader asks for all
+/// changes, and delivers bytes at any position.
 package protocol ChangeReading: AnyObject, Sendable {
-    /// The adapter whose change log is read.
     var adapter: any StorageAdapter { get }
-    /// The clock for pauses.
     var clock: any Clock<Duration> { get }
-    /// The principal on whose behalf changes are read; nil for the app itself.
+    /// The principal on whose behalf changes are read.
     var principal: StoragePrincipal? { get }
 
     /// Returns the next request of a reader; nil if the reader has been replaced or there are no listeners.
     func nextRequest(of reader: UInt64) -> ChangeRequest?
 
-    /// Delivers a page of a reader; ignores the page if the reader has been replaced.
+    /// Delivers a page of a reader, unless the reader has been replaced.
     func deliver(_ page: ChangePage, of reader: UInt64)
 
-    /// Continues at a position because the log no longer reaches the reader's cursor.
+    /// Continues at a position after the reader's cursor has expired.
     func restart(at position: ChangeCursor, of reader: UInt64)
 
     /// Handles the failure of a request; returns whether the reader pauses before its next request.
@@ -37,9 +34,8 @@ extension ChangeReading {
 
     /// Starts a reader, which ends when its task is canceled or ``nextRequest(of:)`` returns nil.
     ///
-    /// The task references the hub weakly while it waits, so that the hub can be released. If more than one request of
-    /// the readers before it has failed in succession, the reader begins with a pause: replacing readers must not make
-    /// a store that refuses all of them busy.
+    /// The task references the hub weakly. If more than one request of the readers before it has failed in succession,
+    /// the reader begins with a pause.
     package func startReader(_ reader: UInt64, after failures: Int = 0) -> Task<Void, Never> {
         let hub: @Sendable () -> Self? = { [weak self] in self }
         let context = StorageContext().of(principal)

@@ -5,12 +5,8 @@ internal import KeelStorageAdapting
 extension StorageClient {
     /// Listens to one document.
     ///
-    /// The first snapshot has the current document, or none if it does not exist. Listening continues when the document
-    /// is deleted and created again. A slow consumer skips to the latest state. Listening ends with the iterating task.
-    ///
-    /// Transient failures, such as a lost connection, are retried; snapshots report the outage in
-    /// ``DocumentSnapshot/isFromCache``. If the document itself cannot be read, a snapshot has a
-    /// ``DocumentSnapshot/failure`` and listening continues. The sequence throws only errors that a retry cannot fix.
+    /// The first snapshot has the current document, if it exists. Listening continues when the document is deleted,
+    /// created again or unreadable (``DocumentSnapshot/failure``). The sequence behaves like ``listen(to:)``.
     public func listenToDocument(_ path: DocumentPath) -> DocumentSnapshots {
         DocumentSnapshots(client: self, path: path)
     }
@@ -57,17 +53,15 @@ public struct DocumentSnapshots: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension DocumentSnapshots.Iterator: Sendable {}
 
-/// A listener to a document; an iterator is its only caller.
 actor DocumentListener {
     private let client: StorageClient
     private let path: DocumentPath
     private let subscription: Subscription
     private var id: ListenerHub.ID?
     private var current: DocumentSnapshot?
-    /// Whether the document must be read first; stays true after a failed read.
     private var needsRead = true
     private var outage = ListenerOutage()
-    /// The document as the adapter follows it; nil for an adapter that does not.
+    /// The document as the adapter follows it, if it does.
     private var followed: FollowedResult?
 
     init(client: StorageClient, path: DocumentPath) {
@@ -131,7 +125,6 @@ actor DocumentListener {
         return nil
     }
 
-    /// Polls an adapter without a change log.
     private func poll() async throws(StorageError) -> DocumentSnapshot? {
         while true {
             while needsRead { if let snapshot = try await read() { return snapshot } }
@@ -140,7 +133,6 @@ actor DocumentListener {
         }
     }
 
-    /// Reads the document; returns nil if it is unchanged.
     private func read() async throws(StorageError) -> DocumentSnapshot? {
         var outage = outage
         defer { self.outage = outage }
@@ -157,7 +149,7 @@ actor DocumentListener {
         return take(documents.first ?? nil, failure: result.unreadable.first)
     }
 
-    /// Returns the snapshot after a change, or after an outage has begun or ended; nil if it equals the last one.
+    /// Returns the next snapshot; nil if it equals the last one.
     private func apply(
         _ change: ChangePage.Change?,
         isFromCache: Bool = false
@@ -198,9 +190,9 @@ public struct DocumentSnapshot: Sendable, Hashable {
     public let document: Document?
     /// The reason why an existing document cannot be read; nil otherwise.
     public let failure: UnreadableDocument?
-    /// Whether the store is unreachable, so that the state may be out of date.
+    /// Whether the store cannot be reached, so that the state may be out of date.
     ///
-    /// The beginning and the end of an outage are each reported in a snapshot of the unchanged document.
+    /// A snapshot reports the beginning of an outage, and its end.
     public let isFromCache: Bool
 
     /// Whether there is a document at the path, including one that cannot be read.

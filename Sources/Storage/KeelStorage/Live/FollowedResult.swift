@@ -9,32 +9,25 @@ struct FollowedResult: Sendable {
         case whole([ChangePage.Change])
         /// The changes since the last state; none if only an outage has ended.
         case changes([ChangePage.Change])
-        /// The store cannot be reached; the state may be out of date until other news.
+        /// The store cannot be reached.
         case outage
     }
 
     private var request: ChangeRequest
     private var outage = ListenerOutage()
-    /// Whether an outage has been reported since the last state.
     private var isLost = false
-    /// Whether the next state is the whole result.
     private var isWhole = true
-    /// The changes of pages that have not reached a consistent state.
     private var changes: [ChangePage.Change] = []
-    /// The time that an adapter waits for a change.
     private static let patience = Duration.seconds(30)
 
-    /// Creates a result that has not been read; the request names the query or the documents.
+    /// Creates a result, which the request names.
     init(_ request: ChangeRequest) {
         self.request = request
         // The adapter itself waits before it asks its server again, and an answer shows at once that it could.
         outage.maximumPause = .seconds(1)
     }
 
-    /// Waits for news.
-    ///
-    /// - Returns: The news; nil if the adapter cannot follow the result for now, so that it must be polled.
-    /// - Throws: An error that a retry cannot fix.
+    /// Waits for news; returns nil if the adapter cannot follow the result for now, so that it must be polled.
     mutating func next(
         _ client: StorageClient,
         for name: String
@@ -69,16 +62,15 @@ struct FollowedResult: Sendable {
 
 /// The result of a query that an adapter follows.
 ///
-/// The adapter decides what is in the result: of a limited query, no documents beyond the limit are known here.
+/// Of a limited query, no documents beyond the limit are known here.
 struct FollowedQuery: Sendable {
     private let query: DocumentQuery
     private var result: FollowedResult
-    /// The documents of the result and those that cannot be read; nil if a view applies changes by itself.
+    /// The documents of the result, and unreadable ones; nil if a view applies changes by itself.
     private var members: [DocumentPath: ChangePage.Change]?
-    /// The number of documents beyond the limit that are followed in place of those that cannot be read.
+    /// The number of documents beyond the limit, in place of unreadable ones.
     private var surplus = 0
 
-    /// Creates the result of a validated query.
     init(_ query: DocumentQuery) {
         self.query = query
         result = FollowedResult(ChangeRequest(followingResultOf: query))
@@ -86,7 +78,6 @@ struct FollowedQuery: Sendable {
         members = isWindowed ? [:] : nil
     }
 
-    /// Waits for news; see ``FollowedResult/next(_:for:)``.
     mutating func next(_ client: StorageClient) async throws(StorageError) -> FollowedResult.News? {
         try await result.next(client, for: "listen")
     }

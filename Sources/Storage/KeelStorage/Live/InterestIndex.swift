@@ -3,22 +3,20 @@ package import KeelStorageAdapting
 
 /// An index from documents to the keys of the scopes that cover them.
 ///
-/// Conditions of queries are ignored: a key with a query is found for all documents of its collection.
+/// Conditions of queries are ignored.
 package struct InterestIndex<Key: Hashable & Sendable>: Sendable {
     private var everything: Set<Key> = []
     private var byDocument: [DocumentPath: Set<Key>] = [:]
     private var byCollection: [CollectionPath: Set<Key>] = [:]
-    /// Keyed by the bytes of the names, because `String` equality includes canonical equivalence.
+    /// Keyed by the bytes of the names.
     private var byGroup: [[UInt8]: Set<Key>] = [:]
 
     package init() {}
 
-    /// Adds a key for a scope.
     package mutating func insert(_ key: Key, for scope: ChangeScope) {
         change(scope) { $0.insert(key) }
     }
 
-    /// Removes a key for a scope that was added with it.
     package mutating func remove(_ key: Key, for scope: ChangeScope) {
         change(scope) { $0.remove(key) }
     }
@@ -49,7 +47,6 @@ package struct InterestIndex<Key: Hashable & Sendable>: Sendable {
 }
 
 extension Dictionary {
-    /// Changes a set, which is absent while it is empty.
     package mutating func change<Member>(
         _ key: Key,
         _ body: (inout Value) -> Void

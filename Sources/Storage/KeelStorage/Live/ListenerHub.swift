@@ -5,9 +5,8 @@ internal import Synchronization
 
 /// Reads an adapter's change log once for all listeners of a client.
 ///
-/// One task, the reader, waits for changes that concern a listener, and puts each into the listeners' mailboxes. It
-/// starts with the first listener and is canceled with the last. Listeners process changes in their own tasks.
-/// ``ListenerTable`` makes the decisions; ``ChangeReading`` reads.
+/// One task, the reader, waits for changes and puts them into the listeners' mailboxes. It starts with the first
+/// listener and is canceled with the last. ``ListenerTable`` makes the decisions; ``ChangeReading`` reads.
 package final class ListenerHub: ChangeReading {
     package typealias ID = ListenerTable.ID
 
@@ -35,7 +34,7 @@ package final class ListenerHub: ChangeReading {
 
     // MARK: Subscribing
 
-    /// Opens a mailbox, which receives every change that the reader sees from now on.
+    /// Opens a mailbox.
     package func subscribe(_ subscription: Subscription) -> ID {
         let (id, old) = state.withLock { state -> (ID, Task<Void, Never>?) in
             let (id, isGivenUp) = state.table.subscribe(subscription)
@@ -59,8 +58,8 @@ package final class ListenerHub: ChangeReading {
 
     /// Starts the reader, if there is none, for a listener that has read its first state at `position`.
     ///
-    /// - Returns: Whether the mailbox has every change after `position`. If false, the reader was ahead; a new read
-    ///   gives a position from which the mailbox is complete.
+    /// - Returns: Whether the mailbox has every change after `position`. If false, the reader was ahead, and the
+    ///   listener must read again.
     /// - Throws: `StorageError/Code/cancelled`.
     package func activate(
         _ id: ID,
@@ -109,7 +108,7 @@ package final class ListenerHub: ChangeReading {
         return true
     }
 
-    /// Changes the table, and wakes the callers that wait for the end of a turn if the change returns true.
+    /// Changes the table, and wakes the callers that wait for the end of a turn if it has ended.
     private func change(_ change: (inout ListenerTable) -> Bool) {
         if state.withLock({ change(&$0.table) }) { turns.raise() }
     }

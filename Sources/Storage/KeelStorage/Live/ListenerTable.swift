@@ -4,12 +4,10 @@ package import KeelStorageAdapting
 /// The listeners of a hub and the progress of its change log reader, as a pure state machine.
 ///
 /// The reader takes *turns*: each asks for the changes after ``cursor`` in the union of the listeners' interests. A
-/// listener whose interest is missing from a turn is *covered* from the next turn on, and its own read must not be
-/// earlier than the position where that turn begins.
+/// listener whose interest is missing from a turn is *covered* from the next turn on, and must not have read earlier.
 ///
-/// A waiting turn is abandoned for a new listener that it does not cover; the following turn does not wait and is
-/// never abandoned, so that the reader makes progress however often listeners arrive. Interests of listeners that
-/// have left are dropped with the next turn.
+/// A waiting turn is abandoned for a new listener that it does not cover; the following turn does not wait and is never
+/// abandoned, so that the reader makes progress.
 package struct ListenerTable: Sendable {
     package typealias ID = UInt64
 
@@ -19,7 +17,7 @@ package struct ListenerTable: Sendable {
         case covered
         /// The reader was ahead of the listener's read: the listener must read again.
         case tooEarly
-        /// The answer is not known before the end of the reader's turn.
+        /// The answer is known at the end of the reader's turn.
         case unknown
     }
 
@@ -29,30 +27,22 @@ package struct ListenerTable: Sendable {
     private var nextID: ID = 0
     private var subscriptions: [ID: Subscription] = [:]
     private var interested = InterestIndex<ID>()
-    /// The listeners whose read has succeeded, so that the store accepts their requests.
+    /// The listeners whose read has succeeded.
     private var readers: Set<ID> = []
     /// The listeners of a refused turn that have not read yet; turns leave them out.
     private var excluded: Set<ID> = []
-    /// The scope of the last successful turn.
     private var accepted = ChangeScope()
-    /// The number of listeners per interest.
     private var interests: [ChangeScope: Int] = [:]
     private var union: ChangeScope?
-    /// Identifies the current reader; a canceled one may still deliver a page, which is ignored.
+    /// Identifies the current reader; pages of others are ignored.
     package private(set) var generation: UInt64 = 0
-    /// The position of the reader; nil without a reader.
     package private(set) var cursor: ChangeCursor?
-    /// The current request; a waiting one is abandoned for a listener that it does not cover.
+    /// The current request.
     private var turn: ChangeRequest?
-    /// Whether the next turn must not wait for changes.
     private var isHasty = false
-    /// The position from which each listener receives its changes.
     private var coverage: [ID: ChangeCursor] = [:]
-    /// The listeners that the current turn does not cover.
     private var newcomers: Set<ID> = []
-    /// The listeners with unpublished changes.
     private var staged: Set<ID> = []
-    /// Whether the store could not be reached since the last consistent position.
     private var isLost = false
 
     package init() {}
@@ -73,9 +63,7 @@ package struct ListenerTable: Sendable {
         return (id, include(id, subscription.scope))
     }
 
-    /// Includes an interest from the next turn on, or from the current turn if that covers it.
-    ///
-    /// - Returns: Whether the current turn has been abandoned.
+    /// Includes an interest; returns whether the current turn has been abandoned.
     private mutating func include(_ id: ID, _ scope: ChangeScope) -> Bool {
         interests[scope, default: 0] += 1
         if interests[scope] == 1 { union?.formUnion(scope) }
@@ -95,7 +83,6 @@ package struct ListenerTable: Sendable {
         return true
     }
 
-    /// Excludes a listener's interest.
     private mutating func leaveOut(_ id: ID, _ scope: ChangeScope) {
         interests[scope] = interests[scope].flatMap { $0 > 1 ? $0 - 1 : nil }
         if interests[scope] == nil { union = nil }
@@ -174,11 +161,9 @@ package struct ListenerTable: Sendable {
         return scope
     }
 
-    /// Ends a failed turn, which will be repeated; returns whether callers that wait for ``activate(_:at:)`` must ask
-    /// again.
+    /// Ends a failed turn; returns whether callers that wait for ``activate(_:at:)`` must ask again.
     ///
-    /// With `isLost`, the store could not be reached. The next turn does not wait for changes then, because its answer
-    /// shows that the listeners are current again.
+    /// With `isLost`, the store could not be reached, and the next turn does not wait for changes.
     package mutating func miss(of reader: UInt64, isLost: Bool) -> Bool {
         guard reader == generation else { return false }
         if isLost {
@@ -223,9 +208,7 @@ package struct ListenerTable: Sendable {
         return endTurn()
     }
 
-    /// Continues at a position because the change log no longer reaches the reader's cursor.
-    ///
-    /// - Returns: The same as ``miss(of:isLost:)``.
+    /// Continues at a position after the cursor has expired; returns the same as ``miss(of:isLost:)``.
     package mutating func restart(at position: ChangeCursor, of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
         begin(at: position)

@@ -14,8 +14,9 @@ public import Observation
 /// }
 /// ```
 ///
-/// The collection listens during ``run()``, or from ``start()`` until it is stopped or released; otherwise it keeps the
-/// last values. After a failure, it sets ``error``, keeps the values, and reconnects after a delay of up to 30 seconds.
+/// It listens during ``run()``, or from ``start()`` until it is stopped or released. After a failure, it sets
+/// ``error``, keeps the values, and begins again after a delay of up to 30 seconds, unless the query itself is refused,
+/// as with `StorageError/Code/invalidArgument`.
 @MainActor
 @Observable
 public final class LiveCollection<Item: Sendable> {
@@ -23,16 +24,15 @@ public final class LiveCollection<Item: Sendable> {
     public private(set) var items: [Item] = []
     /// The loading state of the query.
     public private(set) var phase = LivePhase.loading
-    /// The reason why the values may be out of date; nil while they are kept up to date.
+    /// The error of listening; nil after a new result.
     public private(set) var error: StorageError?
     /// The documents that could not be read or decoded, by path.
     public private(set) var failures: [UnreadableDocument] = []
-    /// Whether the store is unreachable, so that the values may be out of date.
+    /// Whether the store cannot be reached, so that the values may be out of date.
     public private(set) var isFromCache = false
 
     @ObservationIgnored private let reader: TypedReader<Item>
     @ObservationIgnored private var query: Result<DocumentQuery, StorageError>
-    /// The number of times that the query was replaced.
     @ObservationIgnored private var question = 0
     @ObservationIgnored private let listening = LiveListening()
 
@@ -47,17 +47,16 @@ public final class LiveCollection<Item: Sendable> {
 
     deinit { listening.stop() }
 
-    /// Replaces the query.
+    /// Replaces the query; has no effect for the current one.
     ///
-    /// The previous values stay until the first result of the new query arrives, so that a list does not flicker; until
-    /// then, ``phase`` is ``LivePhase/loading``. Passing the current query has no effect.
+    /// Until the first result of the new query arrives, ``phase`` is ``LivePhase/loading``.
     ///
     /// ```swift
     /// live.show { $0.matching("\(text)*") }
     /// ```
     ///
     /// - Parameters:
-    ///   - keepingItems: Whether the previous values stay until the first result of the new query arrives.
+    ///   - keepingItems: Whether the previous values stay until then.
     ///   - refine: Makes the query from the query for all documents.
     public func show(
         keepingItems: Bool = true,
@@ -84,16 +83,12 @@ public final class LiveCollection<Item: Sendable> {
     /// Stops the listener that ``start()`` started; the values remain.
     public func stop() { listening.stop() }
 
-    /// Keeps the values up to date until the task is canceled.
-    ///
-    /// You can call this method again, for example when a view reappears.
+    /// Keeps the values up to date until the task is canceled; can be called again.
     public func run() async {
         await listening.run { [weak self] in await Self.listen { self } }
     }
 
-    /// Listens to one query, and again after each failure.
-    ///
-    /// The live collection is not retained during waits.
+    /// Listens to one query, and again after each failure, without retaining the live collection during waits.
     private static func listen(to live: () -> LiveCollection?) async {
         guard let question = live()?.question, let reader = live()?.reader,
             let query = live()?.query
@@ -116,7 +111,6 @@ public final class LiveCollection<Item: Sendable> {
         }
     }
 
-    /// Publishes a snapshot unless the query has been replaced.
     private func take(_ snapshot: CollectionSnapshot<Item>, of question: Int) -> Bool {
         guard question == self.question else { return false }
         items = snapshot.items
@@ -137,10 +131,10 @@ public final class LiveCollection<Item: Sendable> {
 
 /// The loading state of a live value.
 public enum LivePhase: Sendable, Hashable {
-    /// No result has arrived for the query yet.
+    /// No result has arrived yet.
     case loading
-    /// There is a value, which is kept current while the live value runs.
+    /// There is a result.
     case ready
-    /// Listening failed, or the document cannot be read; the last value stays.
+    /// Listening failed, or the document cannot be read or decoded.
     case failed
 }

@@ -10,9 +10,9 @@ public import Observation
 /// Text(profile.value?.name ?? "").task { await profile.run() }
 /// ```
 ///
-/// The live document listens during ``run()``, or from ``start()`` until it is stopped or released; otherwise it keeps
-/// the last value. If listening fails, or the document cannot be read or decoded, it sets ``error`` and keeps the last
-/// value. After a failure, it reconnects after a delay of up to 30 seconds.
+/// It listens during ``run()``, or from ``start()`` until it is stopped or released. If listening fails, or the
+/// document cannot be read or decoded, it sets ``error`` and keeps the last value. A failed listener begins again after
+/// a delay of up to 30 seconds, unless the call itself is refused, as for an invalid path.
 @MainActor
 @Observable
 public final class LiveDocument<Value: Sendable> {
@@ -20,9 +20,9 @@ public final class LiveDocument<Value: Sendable> {
     public private(set) var value: Value?
     /// The loading state of the document.
     public private(set) var phase = LivePhase.loading
-    /// The reason why the value may be out of date or cannot be read; nil otherwise.
+    /// The error of listening or decoding; nil after a new value.
     public private(set) var error: StorageError?
-    /// Whether the store is unreachable, so that the value may be out of date.
+    /// Whether the store cannot be reached, so that the value may be out of date.
     public private(set) var isFromCache = false
 
     @ObservationIgnored private let reader: TypedReader<Value>
@@ -45,16 +45,12 @@ public final class LiveDocument<Value: Sendable> {
     /// Stops the listener that ``start()`` started; the value remains.
     public func stop() { listening.stop() }
 
-    /// Keeps the value up to date until the task is canceled.
-    ///
-    /// You can call this method again, for example when a view reappears.
+    /// Keeps the value up to date until the task is canceled; can be called again.
     public func run() async {
         await listening.run { [weak self] in await Self.listen { self } }
     }
 
-    /// Listens to the document, and again after each failure.
-    ///
-    /// The live document is not retained during waits.
+    /// Listens to the document, and again after each failure, without retaining the live document during waits.
     private static func listen(to live: () -> LiveDocument?) async {
         guard let reader = live()?.reader, let path = live()?.path else { return }
         var failures = LiveFailures()

@@ -8,7 +8,6 @@ internal import Synchronization
 final class LiveListening: Sendable {
     private struct State {
         var nextID = 0
-        /// Finishing a continuation ends its round.
         var rounds: [Int: AsyncStream<Void>.Continuation] = [:]
         var task: Task<Void, Never>?
     }
@@ -23,7 +22,6 @@ final class LiveListening: Sendable {
         }
     }
 
-    /// Ends the listening that ``start(_:)`` began.
     func stop() {
         let task = state.withLock { state in
             defer { state.task = nil }
@@ -43,8 +41,8 @@ final class LiveListening: Sendable {
 
     /// Listens in rounds until the task is canceled.
     ///
-    /// - Parameter round: Listens to the current query until its task is canceled. If it returns earlier, the next
-    ///   round begins only with ``restart()``.
+    /// - Parameter round: Listens to the current query until its task is canceled. If it returns earlier, the next one
+    ///   begins with ``restart()``.
     func run(_ round: @escaping @MainActor @Sendable () async -> Void) async {
         while !Task.isCancelled {
             let (changes, end) = AsyncStream.makeStream(of: Void.self)
@@ -63,14 +61,13 @@ final class LiveListening: Sendable {
     }
 }
 
-/// The consecutive failures of one round, and the pauses after them.
 struct LiveFailures {
     private var count = 0
     private var generator = SystemRandomNumberGenerator()
 
     mutating func reset() { count = 0 }
 
-    /// Pauses before listening begins again, with backoff of up to 30 seconds.
+    /// Pauses before listening begins again.
     ///
     /// - Returns: Whether to listen again: false if the query itself is refused, or the task is canceled.
     mutating func pause(after error: StorageError, on clock: any Clock<Duration>) async -> Bool {

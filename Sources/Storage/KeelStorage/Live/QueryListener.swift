@@ -4,25 +4,20 @@ internal import KeelStorageAdapting
 
 /// A listener to a query, which reads the result once and then follows the changes.
 ///
-/// On an adapter without a change log, the adapter follows the result itself (`StorageCapabilities/queryChanges`), or
-/// the listener reads it again at intervals.
-///
-/// It is an actor so that sorting and comparing happen off the caller's actor. Its only caller is an iterator, which
-/// waits for each result, so calls never overlap.
+/// It is an actor so that sorting and comparing happen off the caller's actor. Its only caller is an iterator, so calls
+/// never overlap.
 actor QueryListener {
     private let client: StorageClient
     private let query: DocumentQuery
     private let subscription: Subscription
     private var id: ListenerHub.ID?
     private var view: QueryView
-    /// Whether the query must be read first; stays true after a failed read.
     private var needsRead = true
-    /// The failures of the last snapshot, and whether it was possibly out of date; nil before the first.
+    /// The failures of the last snapshot, and its `isFromCache`.
     private var told: (failures: [UnreadableDocument], isFromCache: Bool)?
-    /// Whether the store cannot be reached, so that the result may be out of date.
     private var isFromCache = false
     private var outage = ListenerOutage()
-    /// The result as the adapter follows it; nil for an adapter that does not.
+    /// The result as the adapter follows it, if it does.
     private var followed: FollowedQuery?
 
     init(client: StorageClient, query: DocumentQuery) {
@@ -37,7 +32,6 @@ actor QueryListener {
         if let id { client.hub.unsubscribe(id) }
     }
 
-    /// Waits for the next snapshot; returns nil when the task is canceled.
     func next() async throws(StorageError) -> QuerySnapshot? {
         do throws(StorageError) {
             if client.capabilities.contains(.changeLog) { return try await follow() }
@@ -84,7 +78,6 @@ actor QueryListener {
         return nil
     }
 
-    /// Polls an adapter without a change log.
     private func poll() async throws(StorageError) -> QuerySnapshot? {
         while true {
             while needsRead { if let snapshot = try await read() { return snapshot } }
@@ -93,7 +86,6 @@ actor QueryListener {
         }
     }
 
-    /// Reads the query as the base for later changes.
     private func read() async throws(StorageError) -> QuerySnapshot? {
         var outage = outage
         defer { self.outage = outage }

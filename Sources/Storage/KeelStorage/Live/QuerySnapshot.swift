@@ -7,20 +7,18 @@ public struct QuerySnapshot: Sendable {
 
     /// The steps from the previous snapshot to this one.
     ///
-    /// Each step's indexes refer to the list after the steps before it: applying the steps in order to the old list
-    /// gives the new one. The first snapshot adds every document.
+    /// Each step's indexes refer to the list after the steps before it. The first snapshot adds every document.
     public let changes: [DocumentChange]
 
     /// The documents of the query's collections that cannot be read, by path.
     ///
-    /// They are not in ``documents``, because it is unknown whether the query would find them. A document that becomes
-    /// readable is added like a new document.
+    /// They are not in ``documents``, because it is unknown whether the query would find them.
     public let failures: [UnreadableDocument]
 
     /// Whether the store cannot be reached, so that the result may be out of date.
     ///
-    /// A snapshot without changes reports the beginning of an outage, and its end. The first snapshot is always read
-    /// from the store.
+    /// A snapshot, with or without changes, reports the beginning of an outage, and its end. The first snapshot is
+    /// always read from the store.
     public let isFromCache: Bool
 }
 
@@ -30,7 +28,7 @@ public struct DocumentChange: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// The document entered the result at this index.
         case added(at: Int)
-        /// The document changed, and moved from one index to another, which may be the same.
+        /// The document changed, and moved from one index to another or the same.
         case modified(from: Int, to: Int)
         /// The document left the result, where it had this index.
         case removed(from: Int)
@@ -48,7 +46,6 @@ public struct DocumentChange: Sendable, Hashable {
 }
 
 extension Array {
-    /// Applies the steps of a snapshot to a list that parallels its documents.
     package mutating func apply<Failure: Error>(
         _ changes: [DocumentChange],
         making element: (Document) throws(Failure) -> Element
@@ -64,9 +61,7 @@ extension Array {
         }
     }
 
-    /// Replaces an element and moves it to a new index.
-    ///
-    /// Only the elements between the two indexes are shifted, unlike with removing and inserting.
+    /// Replaces an element and moves it to a new index, shifting only the elements in between.
     package mutating func replace(at old: Int, by element: Element, movedTo new: Int) {
         self[old] = element
         precondition(indices.contains(new), "an element moves within the array")

@@ -3,14 +3,12 @@ public import KeelDocuments
 extension StorageClient {
     /// Listens to the result of a query.
     ///
-    /// The first snapshot is the current result; each later one has the changes. Snapshots are complete and
-    /// consistent: a batch is in one of them as a whole. A consumer that is slower than the changes skips snapshots
-    /// and gets the latest one, without losing changes. Listening begins with the iteration of the sequence, and ends
-    /// with the iterating task.
+    /// The first snapshot is the current result. Each snapshot is complete and consistent: a batch is in it as a whole
+    /// or not at all. A slow consumer skips to the latest snapshot, whose changes include those of skipped ones.
+    /// Listening begins with the iteration, and ends with its task or the release of the iterator.
     ///
-    /// Transient failures, such as a lost connection, are retried and never end listening; snapshots report the outage
-    /// in ``QuerySnapshot/isFromCache``. A document that cannot be read is named in ``QuerySnapshot/failures`` and does
-    /// not hide the others. The sequence throws only errors that a retry cannot fix.
+    /// Transient failures, such as a lost connection, are retried; snapshots report the outage in
+    /// ``QuerySnapshot/isFromCache``. The sequence throws only errors that a retry cannot fix.
     ///
     /// On an adapter with neither a change log nor `StorageCapabilities/queryChanges`, the query is polled at
     /// ``Configuration/pollInterval``.
@@ -24,7 +22,7 @@ extension StorageClient {
         QuerySnapshots(client: self, query: query)
     }
 
-    /// Listens to the documents of a collection, in the order of the query or of their ids.
+    /// Listens to the documents of a collection; see ``listen(to:)``.
     public func listenToCollection(
         _ collection: CollectionPath,
         _ refine: (DocumentQuery) -> DocumentQuery = { $0 }

@@ -3,36 +3,28 @@ package import KeelStorageAdapting
 
 /// The result of a query, updated change by change, as a pure state machine.
 ///
-/// It evaluates a change against the query and moves one document, so the cost depends on the change and not on the
-/// size of the result. For a query with a limit, it keeps some documents beyond the limit in reserve, and needs a new
-/// read only when removals have used them up.
+/// For a query with a limit, it keeps some documents beyond the limit in reserve, and needs a new read only when
+/// removals have used them up.
 package struct QueryView: Sendable {
     package enum Outcome: Sendable {
         case unchanged
         case changed([DocumentChange])
-        /// The view does not have enough documents: the query must be read again.
+        /// The query must be read again.
         case needsRead
     }
 
     private let prepared: PreparedQuery
     /// The largest number of documents kept; nil for all.
     private var capacity: Int?
-    /// The sort keys of the kept documents, in order.
     private var keys: [[UInt8]] = []
-    /// The kept documents, as the query projects them.
     private var kept: [Document] = []
     private var places: [DocumentPath: [UInt8]] = [:]
-    /// The approximate size of the kept documents, in bytes.
     package private(set) var bytes = 0
-    /// Whether every document of the result is kept.
     private var isComplete = true
-    /// The result after the last steps, for a query with a limit or an offset.
     private var told: [Entry] = []
     private var unreadable: [DocumentPath: UnreadableDocument] = [:]
-    /// The number of leading documents that are kept and not in the result.
     private var offset: Int
 
-    /// Creates an empty view of a validated query.
     package init(_ query: DocumentQuery) {
         prepared = PreparedQuery(query)
         capacity = prepared.window.map {
@@ -58,7 +50,7 @@ package struct QueryView: Sendable {
     /// The result after the last steps, also while a read is needed.
     package var documents: [Document] { isWindowed ? told.map(\.document) : kept }
 
-    /// Returns a document of the result; nil if the path is of none.
+    /// Returns a document of the result.
     package func document(at path: DocumentPath) -> Document? {
         guard let index = places[path].flatMap(index), index >= offset,
             prepared.limit.map({ index - offset < $0 }) ?? true
@@ -75,10 +67,8 @@ package struct QueryView: Sendable {
 
     // MARK: Reading
 
-    /// Makes ``readQuery`` read further if documents that cannot be read have taken the places of others.
-    ///
-    /// A store may count them toward the limit, and leave them out of the documents that it finds. Returns whether the
-    /// query must be read again before its result is loaded.
+    /// Makes ``readQuery`` read further if documents that cannot be read have taken the places of others; returns
+    /// whether the query must be read again.
     package mutating func readsFurther(than count: Int, unreadable failures: Int) -> Bool {
         guard let window = prepared.window, let most = capacity, count < window,
             count + failures >= most, failures <= UnreadableDocument.mostPassedOver
@@ -89,8 +79,8 @@ package struct QueryView: Sendable {
 
     /// Loads the result of reading ``readQuery``, in any order, and returns the steps from the previous result.
     ///
-    /// With `isWindow`, `found` is the result itself, without the documents before the offset and a reserve; changes
-    /// can then only be loaded, not applied, unless the query has neither limit nor offset.
+    /// With `isWindow`, `found` is the result itself, without a reserve; changes can then only be applied if the query
+    /// has neither limit nor offset.
     package mutating func load(
         _ found: [Document],
         unreadable failures: [UnreadableDocument] = [],
@@ -116,10 +106,8 @@ package struct QueryView: Sendable {
 
     // MARK: Applying changes
 
-    /// Applies changes that belong to one consistent position.
-    ///
-    /// The changes have the store's current states, whatever their revisions: a replica may have a lower revision
-    /// than the document that it replaced.
+    /// Applies changes up to one consistent position; a replica may have a lower revision than the document it
+    /// replaced.
     package mutating func apply(_ changes: some Sequence<ChangePage.Change>) -> Outcome {
         let covered = changes.filter { prepared.covers($0.path.collection) }
         for change in covered { note(change) }
@@ -165,7 +153,7 @@ package struct QueryView: Sendable {
             || prepared.project(document) != kept[index]
     }
 
-    /// Moves one document, and returns the step with indexes of the kept documents.
+    /// Moves one document.
     private mutating func step(for change: ChangePage.Change) -> DocumentChange? {
         let path = change.path
         let oldIndex = places[path].flatMap(index)
@@ -260,7 +248,7 @@ package struct QueryView: Sendable {
 
     private typealias Entry = (key: [UInt8], document: Document)
 
-    /// The documents within offset and limit, in the order of evaluation.
+    /// The documents within offset and limit, in the order of the result.
     private var window: [Entry] {
         let entries = zip(keys, kept).dropFirst(offset)
         let limited = prepared.limit.map { Array(entries.prefix($0)) } ?? Array(entries)

@@ -11,17 +11,14 @@ extension RetryPolicy {
     )
 }
 
-/// The time in which a listener cannot reach its store.
 struct ListenerOutage: Sendable {
-    /// The number of attempts that have failed since the last success.
     private var failures = 0
-    /// The longest pause after a failure.
     var maximumPause = RetryPolicy.listening.maximumDelay
     private var generator = SystemRandomNumberGenerator()
 
     /// Repeats an operation until it succeeds, with a pause after each failure.
     ///
-    /// - Returns: The result; nil after the first failure. The next call continues with a pause.
+    /// - Returns: The result; nil after the first failure, where the next call continues.
     /// - Throws: An error that a retry cannot fix, or the last failure if the task is canceled.
     mutating func attempt<Value>(
         on clock: any Clock<Duration>,
@@ -52,9 +49,6 @@ struct ListenerOutage: Sendable {
 extension StorageClient {
     /// Reads a listener's base state at a position that the hub covers; `id` is nil on an adapter without a change log.
     ///
-    /// Transient failures are retried and never end listening. A document that cannot be read is in
-    /// `ReadResult/unreadable` and does not hide the others.
-    ///
     /// - Returns: The state; nil when an outage begins, so that the listener can report it before it reads again.
     /// - Throws: An error that a retry cannot fix, or the last failure if the task is canceled.
     func readForListener(
@@ -77,14 +71,12 @@ extension StorageClient {
         }
     }
 
-    /// Whether listeners have the adapter follow queries and documents, in place of a change log.
+    /// Whether the adapter follows queries and documents for listeners.
     var followsResults: Bool {
         capabilities.contains(.queryChanges) && !capabilities.contains(.changeLog)
     }
 
-    /// Requests changes for a listener, and retries transient failures until the task is canceled.
-    ///
-    /// - Returns: The changes; nil when an outage begins, as from ``readForListener(_:_:_:for:)``.
+    /// Requests changes for a listener; returns nil when an outage begins.
     func changesForListener(
         _ request: ChangeRequest,
         _ outage: inout ListenerOutage,

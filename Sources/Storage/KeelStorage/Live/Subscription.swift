@@ -4,9 +4,8 @@ internal import Synchronization
 
 /// The mailbox of one listener.
 ///
-/// The hub adds changes; the listener takes them when it is asked for its next snapshot. Only the last of several
-/// changes to a document is kept, so that a slow consumer costs memory per changed document rather than per change,
-/// and gets the latest state.
+/// The hub adds changes; the listener takes them when it is asked for its next snapshot. Only the last change of a
+/// document is kept.
 package final class Subscription: Sendable {
     package enum Interest: Sendable {
         case document(DocumentPath)
@@ -25,16 +24,14 @@ package final class Subscription: Sendable {
     }
 
     private struct State {
-        /// Changes of pages that have not reached a consistent position.
         var staged: [DocumentPath: ChangePage.Change] = [:]
         var ready: [DocumentPath: ChangePage.Change] = [:]
-        /// The last consistent position, if it has not been delivered.
+        /// The last consistent position, unless it has been delivered.
         var position: ChangeCursor?
         /// The position before which nothing is delivered.
         var base: ChangeCursor?
         var needsReset = false
         var isLost = false
-        /// The value of `isLost` at the last delivery.
         var deliveredLost = false
         var failure: StorageError?
         var waiter: CheckedContinuation<Void, Never>?
@@ -64,7 +61,6 @@ package final class Subscription: Sendable {
     }
 
     package let interest: Interest
-    /// The scope of changes for the interest.
     package let scope: ChangeScope
     private let state = Mutex(State())
 
@@ -91,8 +87,6 @@ package final class Subscription: Sendable {
     }
 
     /// Holds changes back until they have reached the position of the listener's read.
-    ///
-    /// Changes before it may be older than the read, and are delivered together with later ones.
     package func hold(until base: ChangeCursor?) { state.withLock { $0.base = base } }
 
     /// Makes the listener read again; later changes are kept.
@@ -124,7 +118,6 @@ package final class Subscription: Sendable {
     /// Takes the content of the mailbox; nil if it is empty.
     package func take() -> Delivery? { state.withLock { $0.takeDelivery() } }
 
-    /// Waits until the mailbox has content.
     package func next() async -> Delivery {
         while !Task.isCancelled {
             if let delivery = take() { return delivery }
