@@ -38,7 +38,8 @@ extension StorageError.Code {
         name: "unsupported",
         advice: "Use an adapter whose capability table lists it, or avoid this call."
     )
-    /// The schema does not declare the fields of a text search or, in strict mode, an index for the query.
+    /// The schema declares no fields for the text search or, in strict mode or on a server that demands it, no index
+    /// for the query.
     public static let indexRequired = Self(
         name: "indexRequired",
         advice: "Declare the index that the message names in the StorageSchema."

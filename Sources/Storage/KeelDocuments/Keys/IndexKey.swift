@@ -2,9 +2,8 @@ internal import KeelCBOR
 
 /// Order-preserving keys: bytes whose `memcmp` order is the order of the values.
 ///
-/// Filters, sorts, indexes and cursors compare only keys. A key begins with a byte for the value's kind, and no key is
-/// a proper prefix of another, so concatenated keys compare field by field. Complementing every byte gives the
-/// descending order, as in FoundationDB's tuple layer.
+/// A key begins with a byte for the value's kind, and no key is a proper prefix of another, so concatenated keys
+/// compare field by field. Complementing every byte gives the descending order, as in FoundationDB's tuple layer.
 ///
 /// - Numbers: integers and doubles share one order. The key is the greatest double that does not exceed the number,
 ///   followed, from 2^53 on, where doubles skip integers, by the distance to it.

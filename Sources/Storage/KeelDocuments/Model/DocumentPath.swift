@@ -1,4 +1,4 @@
-/// The path of a document: a collection and an id within it, such as `restaurants/30075445`.
+/// The path of a document, such as `restaurants/30075445`.
 ///
 /// In a literal, an interpolated value stays inside one segment, whatever it contains:
 ///

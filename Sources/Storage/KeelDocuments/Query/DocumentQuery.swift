@@ -187,10 +187,11 @@ extension DocumentQuery {
     /// Reads only the given fields; without any, only the paths.
     public func select(_ fields: FieldPath...) -> DocumentQuery { with { $0.projection = fields } }
 
-    /// Finds only documents whose given fields contain all of the words; by default, see ``TextSearch/fields``.
+    /// Finds only documents whose given fields, or by default ``TextSearch/fields``, contain all of the words.
     ///
     /// A word is a run of letters and digits, without case and accents. A word that ends in `*` matches every word that
-    /// begins with it. If no ``SearchDefinition`` has the fields, a call throws ``StorageError/Code/indexRequired``.
+    /// begins with it. If no ``SearchDefinition`` has all of the fields, a call throws
+    /// ``StorageError/Code/indexRequired``.
     public func matching(_ text: String, in fields: FieldPath...) -> DocumentQuery {
         with { $0.search = TextSearch(text, in: fields.isEmpty ? nil : fields) }
     }

@@ -47,8 +47,8 @@ public struct CommitReceipt: Sendable, Hashable {
     public var batchID: String?
     /// The store's time of the commit: a read as of this time or later includes the batch.
     ///
-    /// It never decreases, whatever the clock does, and equals the documents' times unless the clock was wrong. A batch
-    /// that changed nothing has the time of the state that it found.
+    /// It never decreases, whatever the clock does, and equals the update times of changed documents unless the clock
+    /// was wrong. A batch that changed nothing has the time of the state that it found.
     public var commitTime: Timestamp
     /// Whether the batch changed nothing.
     package var isWithoutChanges = false

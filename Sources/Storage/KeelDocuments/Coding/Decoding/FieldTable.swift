@@ -2,8 +2,7 @@ internal import KeelCBOR
 
 /// The positions of the fields of one map, found in one pass.
 ///
-/// It is a class because the standard library copies a container for every call. A name is found by its length, which
-/// distinguishes most names of a type, and then by its bytes.
+/// It is a class because the standard library copies a container for every call.
 final class FieldTable {
     private struct Entry {
         var name: Int32
