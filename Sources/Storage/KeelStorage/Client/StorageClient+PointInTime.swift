@@ -9,9 +9,8 @@ extension StorageClient {
     /// let deleted = try await before.getDocument("notes/1")
     /// ```
     ///
-    /// Pass a `CommitReceipt/commitTime`, the result of ``currentTime()``, or any time in between. Commit times never
-    /// go back: after the clock was years ahead, they stay ahead. The state at a time after the store's last change is
-    /// not final, because a commit in progress can get an earlier time.
+    /// Pass a `CommitReceipt/commitTime`, the result of ``currentTime()``, or any time in between. The state at a time
+    /// after the store's last change is not final: a commit in progress can get an earlier time.
     ///
     /// Reads throw `StorageError/Code/snapshotTooOld` for a time that the store's history does not reach, and
     /// `StorageError/Code/invalidArgument` for a time in the future. Writes and transactions throw

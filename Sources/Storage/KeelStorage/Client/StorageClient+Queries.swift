@@ -6,9 +6,9 @@ extension StorageClient {
     ///
     /// To read a long result in bounded memory, use ``documents(matching:)`` or ``page(_:size:after:)``.
     ///
-    /// - Throws: `StorageError/Code/indexRequired` if the schema does not declare the fields of a text search or, in
-    ///   strict mode, an index that serves the query; `StorageError/Code/unsupported` for a text search on an adapter
-    ///   without `StorageCapabilities/textSearch`.
+    /// - Throws: `StorageError/Code/indexRequired` if the schema declares no fields for a text search or, in strict
+    ///   mode or on a server that demands it, no index that serves the query; `StorageError/Code/unsupported` for a
+    ///   text search on an adapter without `StorageCapabilities/textSearch`.
     @concurrent
     public func queryDocuments(_ query: DocumentQuery) async throws(StorageError) -> [Document] {
         try await run(query).documents

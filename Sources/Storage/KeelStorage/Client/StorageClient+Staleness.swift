@@ -12,7 +12,7 @@ extension StorageClient {
     /// `PostgreSQLStorageAdapter` does so if its URL names standbys; other adapters return the current state.
     ///
     /// A read returns a state that was current at most `duration` before the read began. It can lack your own last
-    /// commits, and a read can return an earlier state than the previous read. Writes and transactions throw
+    /// commits, and be earlier than that of the previous read. Writes and transactions throw
     /// `StorageError/Code/readOnly`. Listeners poll the store every ``Configuration/pollInterval``.
     ///
     /// - Parameter duration: The maximum age of the state.

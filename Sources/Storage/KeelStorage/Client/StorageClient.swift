@@ -15,9 +15,9 @@ internal import Synchronization
 ///
 /// Calls throw `StorageError`; `commit` and `transaction` also throw the errors of their closures. Every call can throw
 /// `StorageError/Code/invalidArgument` for a path, field, value or query that breaks a rule of the data model,
-/// `StorageError/Code/tooLarge` for a document above 1 MiB or 20 levels, `StorageError/Code/timeout` at the time limit,
-/// `StorageError/Code/cancelled` in a canceled task, and the failures of the store, such as `unavailable`, `busy`,
-/// `diskFull` and `closed`. The methods list only further codes.
+/// `StorageError/Code/tooLarge` for a document above 1 MiB or an encoded value of more than 20 levels,
+/// `StorageError/Code/timeout` at the time limit, `StorageError/Code/cancelled` in a canceled task, and the failures of
+/// the store, such as `unavailable`, `busy`, `diskFull` and `closed`. The methods list only further codes.
 public struct StorageClient: Sendable {
     package let adapter: any StorageAdapter
     package internal(set) var configuration: Configuration
@@ -33,7 +33,6 @@ public struct StorageClient: Sendable {
         )
     }
 
-    /// Creates a client that shares the preparation of another.
     init(
         _ adapter: some StorageAdapter,
         configuration: Configuration,
@@ -45,7 +44,6 @@ public struct StorageClient: Sendable {
         hub = ListenerHub(adapter: adapter, configuration: configuration)
     }
 
-    /// Whether the client reads a past state, so that results never change.
     var isOfThePast: Bool { (adapter as? StorageView)?.isOfThePast == true }
 
     /// Creates a client with a schema and default settings.
@@ -137,7 +135,6 @@ public struct StorageClient: Sendable {
         try await apply([batch])[0].get()
     }
 
-    /// Has the adapter apply validated batches.
     func apply(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {

@@ -24,7 +24,7 @@ extension StorageTransaction {
         return try DocumentDecoder().decode(type, from: document)
     }
 
-    /// Replaces a document by a value when the body returns.
+    /// Replaces a document by a value.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     @_disfavoredOverload
@@ -36,7 +36,7 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.set(path, value, if: condition) }
     }
 
-    /// Merges the fields that a value encodes into a document when the body returns.
+    /// Merges the fields that a value encodes into a document.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     @_disfavoredOverload
@@ -47,7 +47,7 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.merge(path, value) }
     }
 
-    /// Stores a value at a path that has no document when the body returns.
+    /// Stores a value at a path that has no document.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     @_disfavoredOverload
@@ -58,7 +58,7 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.create(path, value) }
     }
 
-    /// Sets the fields of an existing document that a value encodes when the body returns.
+    /// Sets the fields of an existing document that a value encodes.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     public func update(
@@ -111,7 +111,7 @@ extension StorageTransaction {
         return items
     }
 
-    /// Stores a value in a collection under its own id when the body returns.
+    /// Stores a value in a collection under its own id.
     ///
     /// - Returns: The path of the document.
     /// - Throws: `StorageError/Code/invalidArgument` if the value has no id, `StorageError/Code/encodingFailed`.
@@ -123,7 +123,7 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.save(element, in: collection) }
     }
 
-    /// Stores a value in a collection under an id when the body returns.
+    /// Stores a value in a collection under an id.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     public func save<Element>(
@@ -137,7 +137,7 @@ extension StorageTransaction {
         }
     }
 
-    /// Stores a changed value when the body returns, provided that its document has kept its revision.
+    /// Stores a changed value; a changed document fails the commit with `StorageError/Code/conflict`.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     public func save<Element>(
@@ -147,7 +147,7 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.save(versioned, in: collection) }
     }
 
-    /// Stores a value in a collection under a new id when the body returns.
+    /// Stores a value in a collection under a new id.
     ///
     /// - Returns: The path.
     /// - Throws: `StorageError/Code/encodingFailed`.
@@ -159,7 +159,7 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.add(element, in: collection) }
     }
 
-    /// Changes some fields of a value when the body returns.
+    /// Changes some fields of a value.
     public func update(
         _ id: String,
         _ changes: [FieldChange],
@@ -168,7 +168,7 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in batch.update(id, changes, in: collection) }
     }
 
-    /// Removes the value with an id when the body returns.
+    /// Removes the value with an id.
     public func delete(
         _ id: String,
         in collection: some TypedCollection,

@@ -9,8 +9,8 @@ internal import Synchronization
 /// the body throw this error, so that it runs again. On other adapters, reads can see different moments, and the commit
 /// detects the conflict.
 ///
-/// Use the transaction only while the body runs: a later write throws `StorageError/Code/invalidArgument`. So does a
-/// read after the first write.
+/// Writes are collected, and committed when the body returns. A write after that, and a read after the first write,
+/// throw `StorageError/Code/invalidArgument`.
 public final class StorageTransaction: Sendable {
     private struct State {
         var reads = TransactionReads()
@@ -66,7 +66,6 @@ public final class StorageTransaction: Sendable {
         return documents
     }
 
-    /// Reads at the moment of the earlier reads, and records the result.
     private func read(
         _ operation: ReadOperation,
         on resource: String,
@@ -151,7 +150,7 @@ public final class StorageTransaction: Sendable {
         }
     }
 
-    /// Replaces a document by fields when the body returns.
+    /// Replaces a document by fields.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public func set(
@@ -162,7 +161,7 @@ public final class StorageTransaction: Sendable {
         try collect { batch throws(StorageError) in try batch.set(path, fields, if: condition) }
     }
 
-    /// Merges fields into a document when the body returns.
+    /// Merges fields into a document.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public func merge(
@@ -172,7 +171,7 @@ public final class StorageTransaction: Sendable {
         try collect { batch throws(StorageError) in try batch.merge(path, fields) }
     }
 
-    /// Stores fields at a path that has no document when the body returns.
+    /// Stores fields at a path that has no document.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public func create(
@@ -182,7 +181,7 @@ public final class StorageTransaction: Sendable {
         try collect { batch throws(StorageError) in try batch.create(path, fields) }
     }
 
-    /// Changes some fields of a document, by default an existing one, when the body returns.
+    /// Changes some fields of a document, by default an existing one.
     public func update(
         _ path: DocumentPath,
         _ changes: [FieldChange],
@@ -191,7 +190,7 @@ public final class StorageTransaction: Sendable {
         try collect { batch throws(StorageError) in batch.update(path, changes, if: condition) }
     }
 
-    /// Sets some fields of a document, by default an existing one, when the body returns.
+    /// Sets some fields of a document, by default an existing one.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public func update(
@@ -202,7 +201,7 @@ public final class StorageTransaction: Sendable {
         try collect { batch throws(StorageError) in try batch.update(path, fields, if: condition) }
     }
 
-    /// Removes a document when the body returns.
+    /// Removes a document.
     public func delete(
         _ path: DocumentPath,
         if condition: WriteCondition = .none

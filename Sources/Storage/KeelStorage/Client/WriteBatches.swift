@@ -54,7 +54,6 @@ struct WriteBatches {
     private var fullBytes = 0
     private var writes: [DocumentWrite] = []
     private var bytes = 0
-    /// The number of committed writes.
     private(set) var done = 0
 
     init(_ client: StorageClient, for operation: String, on resource: String) {
@@ -64,7 +63,6 @@ struct WriteBatches {
         context = client.context
     }
 
-    /// Adds a write, and commits the batches when there are enough.
     mutating func add(_ write: DocumentWrite) async throws(StorageError) {
         let size = write.size
         if !writes.isEmpty, bytes + size > Self.maximumBytes { try await close() }

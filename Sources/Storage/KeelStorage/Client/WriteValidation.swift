@@ -110,7 +110,6 @@ package enum WriteValidation {
         try check(transformed: transformed, of: path)
     }
 
-    /// Refuses invalid field paths, and transforms of a map together with a field in it.
     private static func check(
         transformed fields: [FieldPath],
         of path: DocumentPath
@@ -119,7 +118,6 @@ package enum WriteValidation {
         try check(fields: Array(Set(fields)), of: path)
     }
 
-    /// Refuses invalid field paths, and a path that contains another.
     private static func check(
         fields: [FieldPath],
         of path: DocumentPath

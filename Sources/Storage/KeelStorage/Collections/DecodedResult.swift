@@ -4,14 +4,12 @@ internal import KeelDocuments
 ///
 /// It converts the indexes in changes, which count documents, to indexes of values.
 struct DecodedResult<Item: Sendable> {
-    /// The values, in the order of their documents.
     private(set) var items: [Item] = []
     private var isDecoded: [Bool] = []
     private var undecoded: [DocumentPath: UnreadableDocument] = [:]
 
     var failures: [UnreadableDocument] { Array(undecoded.values) }
 
-    /// Applies the changes of a snapshot, and returns them with indexes of values.
     mutating func apply(
         _ changes: [DocumentChange],
         decode: (Document) throws(StorageError) -> Item
@@ -76,7 +74,6 @@ struct DecodedResult<Item: Sendable> {
         }
     }
 
-    /// Returns the index of a document's value, or where it would be.
     private func position(of index: Int) -> Int {
         items.count == isDecoded.count ? index : isDecoded[..<index].count { $0 }
     }

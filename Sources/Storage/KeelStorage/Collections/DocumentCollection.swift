@@ -14,8 +14,7 @@ public import KeelDocuments
 /// let inTheBronx = try await restaurants.query { $0.where(.equal("borough", "Bronx")) }
 /// ```
 ///
-/// If your module isolates declarations to the main actor by default, declare the element type as `nonisolated struct`,
-/// so that it can be decoded off the main actor.
+/// If your module isolates declarations to the main actor by default, declare the element type as `nonisolated struct`.
 public struct DocumentCollection<Element: Codable & Sendable>: TypedCollection {
     public let client: StorageClient
     public let path: CollectionPath

@@ -112,7 +112,6 @@ extension DocumentQuery {
     }
 }
 
-/// The parts of typed documents that a sequence needs.
 struct TypedReader<Item: Sendable>: Sendable {
     let client: StorageClient
     let everything: DocumentQuery

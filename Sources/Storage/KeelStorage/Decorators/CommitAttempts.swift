@@ -9,11 +9,9 @@ struct CommitAttempts {
     private let batches: [WriteBatch]
     private let isIdempotent: Bool
     private var answers: [Answer]
-    /// The batches without a final result, in order.
     private var open: [Int]
     /// The batches that may have been applied by a call whose reply was lost.
     private var uncertain: Set<Int> = []
-    /// Whether a call has reported on individual batches.
     private(set) var hasAnswers = false
 
     init(_ batches: [WriteBatch], isIdempotent: Bool) {

@@ -38,7 +38,6 @@ extension MirroredStorageAdapter {
         }
     }
 
-    /// Continues after the stored cursor, or stores the first one.
     private func openLog(_ record: MirrorRecord) async throws(StorageError) {
         if let start = ledger.cursor {
             do throws(StorageError) {
@@ -102,7 +101,6 @@ extension MirroredStorageAdapter {
         }
     }
 
-    /// Copies the current state of documents, and returns those to retry.
     private func copy(_ paths: [DocumentPath]) async throws(StorageError) -> Set<DocumentPath> {
         guard !paths.isEmpty else { return [] }
         var request = ReadRequest(.documents(paths))

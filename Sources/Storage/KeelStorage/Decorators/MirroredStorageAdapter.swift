@@ -14,22 +14,18 @@ public import KeelStorageAdapting
 /// ```
 ///
 /// - The app gets the first store's results and errors. Failures of the mirror go to the observer and fail no call.
-/// - After a commit, the current state of the changed documents is copied to the mirror. Only one call copies at a
-///   time, so concurrent commits cannot leave the mirror with an older state. If the mirror offers
-///   `StorageCapabilities/replication`, times and revisions are kept. A failed copy is retried with the next commit,
-///   unless the mirror refused the document itself with a permanent error.
-/// - After the process is killed, the first read or commit of the next process copies the missing changes. It finds the
-///   documents in the first store's change log, after a stored cursor. If the first store has no log, as with Google's
-///   Firestore, it finds them in notes that are written to the mirror before each commit. If the cursor or the note
-///   cannot be stored, the observer gets ``MirrorEvent/notKept(_:)``; if the log no longer reaches the cursor,
-///   ``MirrorEvent/isBehind(_:)``.
+/// - After a commit, the current state of the changed documents is copied to the mirror, by one call at a time. If the
+///   mirror offers `StorageCapabilities/replication`, times and revisions are kept. A failed copy is retried with the
+///   next commit, unless the mirror refused the document itself with a permanent error.
+/// - After the process is killed, the first read or commit of the next process copies the missing changes. It finds
+///   them in the first store's change log, after a stored cursor, or if there is no log, as in Google's Firestore, in
+///   notes that are written to the mirror before each commit. If the cursor or the note cannot be stored, the observer
+///   gets ``MirrorEvent/notKept(_:)``; if the log no longer reaches the cursor, ``MirrorEvent/isBehind(_:)``.
 /// - While the mirror is unavailable, the names of up to 10,000 documents are kept in memory. Beyond that, they are
 ///   found in the first store's change log; without one, the observer gets ``MirrorEvent/isBehind(_:)``.
-/// - A share of the reads is repeated on the mirror. A difference is checked again, so that a concurrent write is not
-///   reported; bodies and order are compared, times and revisions are not. Reads of the past and of Keel's own records,
-///   such as those of an outbox, are not compared.
+/// - A share of the reads is repeated on the mirror. Bodies and order are compared, times and revisions are not. Reads
+///   of the past and of Keel's own records, such as those of an outbox, are not compared.
 /// - Keel's own records are copied, but not to a mirror without a change log, such as Google's Firestore.
-/// - Listeners receive the changes of the first store.
 ///
 /// Existing documents are not copied: run `keel documents copy` for them, and again after ``MirrorEvent/notKept(_:)``
 /// or ``MirrorEvent/isBehind(_:)``. Only one process at a time may mirror a store. A mirrored commit costs an

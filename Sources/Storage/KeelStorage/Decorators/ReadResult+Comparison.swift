@@ -55,6 +55,5 @@ extension ReadResult.Payload {
 }
 
 extension DocumentWrite {
-    /// Whether the write can change its document.
     var changesDocument: Bool { operation != .verify }
 }

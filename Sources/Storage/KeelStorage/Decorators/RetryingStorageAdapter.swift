@@ -11,8 +11,8 @@ public import KeelStorageAdapting
 /// In a commit of several batches, only those that failed with a transient error are retried. A batch is not retried
 /// once a later batch of the call may have written to the same document.
 ///
-/// All attempts of a commit are for one user: if another user has signed in, a `FirestoreStorageAdapter` sends nothing
-/// more, and the commit fails with `unauthenticated`. A repeated read is answered for the current user.
+/// If another user signs in between the attempts of a commit, a `FirestoreStorageAdapter` sends nothing more, and the
+/// commit fails with `unauthenticated`. A repeated read is answered for the current user.
 ///
 /// Conflicts are not retried: use `StorageClient.transaction(_:)`. Place this adapter outside a timeout, so that each
 /// attempt has its own, and inside observation, so that only the outcome is logged.

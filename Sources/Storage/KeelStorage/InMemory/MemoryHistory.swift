@@ -1,10 +1,8 @@
 internal import KeelDocuments
 
-/// The earlier states of the documents of a memory adapter.
 struct MemoryHistory: Sendable {
     private struct Image: Sendable {
         let time: Timestamp
-        /// The age of the store at the change.
         let age: Duration
         let path: DocumentPath
         let document: Document?
@@ -12,7 +10,6 @@ struct MemoryHistory: Sendable {
 
     private let age: Duration
     private var images: [Image] = []
-    /// The earliest time whose state is known.
     private var start = Timestamp(microseconds: 0)
 
     init(age: Duration) { self.age = age }

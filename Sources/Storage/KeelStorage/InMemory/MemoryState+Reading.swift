@@ -81,7 +81,6 @@ extension MemoryState {
 }
 
 extension ReadResult {
-    /// Cuts the result of a query off at a number of bytes.
     fileprivate mutating func end(at maximumBytes: Int?, of query: DocumentQuery) {
         guard case .found(let documents) = payload else { return }
         if case .last = query.limit {

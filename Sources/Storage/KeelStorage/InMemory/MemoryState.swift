@@ -2,7 +2,6 @@ internal import KeelCore
 internal import KeelDocuments
 internal import KeelStorageAdapting
 
-/// The documents and the change log of a memory adapter.
 struct MemoryState: Sendable {
     typealias Documents = [DocumentPath: Document]
 
@@ -14,7 +13,6 @@ struct MemoryState: Sendable {
         let origin: ChangeOrigin?
     }
 
-    /// A random name of the store in its cursors.
     private let epoch = (0..<3).map { _ in UInt8.random(in: .min ... .max) }
     private var log: [Entry] = []
     private var mutations: [String: Int64] = [:]
@@ -22,7 +20,6 @@ struct MemoryState: Sendable {
     private(set) var lastSequence: Int64 = 0
     private var start: Int64 = 0
     private(set) var latestSequence: Int64?
-    /// The highest sequence that has been trimmed from the log.
     private var trimmedUpTo: Int64 = 0
     private let changeLogCapacity: Int
     /// The receipts of batches by the bytes of their ids.
@@ -30,7 +27,6 @@ struct MemoryState: Sendable {
     /// The number of receipts with which the old ones are removed.
     private var mostReceipts = Self.fewReceipts
     private static let fewReceipts = 1_024
-    /// The minimum time for which receipts are kept.
     private static let receiptAge = LogRetention().receiptAge
     /// The highest revision so far, including replicas.
     private var highestRevision: Int64 = 0

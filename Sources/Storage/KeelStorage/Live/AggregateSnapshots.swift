@@ -162,7 +162,6 @@ actor AggregateListener {
         }
     }
 
-    /// Computes the values; returns nil if they are unchanged.
     private func compute(
         _ query: DocumentQuery
     ) async throws(StorageError) -> [DocumentValue]? {

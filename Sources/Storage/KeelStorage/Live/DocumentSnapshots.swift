@@ -61,7 +61,6 @@ actor DocumentListener {
     private var current: DocumentSnapshot?
     private var needsRead = true
     private var outage = ListenerOutage()
-    /// The document as the adapter follows it, if it does.
     private var followed: FollowedResult?
 
     init(client: StorageClient, path: DocumentPath) {
@@ -149,7 +148,6 @@ actor DocumentListener {
         return take(documents.first ?? nil, failure: result.unreadable.first)
     }
 
-    /// Returns the next snapshot; nil if it equals the last one.
     private func apply(
         _ change: ChangePage.Change?,
         isFromCache: Bool = false

@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 
 /// A result that an adapter with `StorageCapabilities/queryChanges` follows for one listener.
 struct FollowedResult: Sendable {
-    /// The changes up to a consistent state.
     enum News: Sendable {
         /// The whole result; documents that it does not name are not in it.
         case whole([ChangePage.Change])
@@ -20,7 +19,6 @@ struct FollowedResult: Sendable {
     private var changes: [ChangePage.Change] = []
     private static let patience = Duration.seconds(30)
 
-    /// Creates a result, which the request names.
     init(_ request: ChangeRequest) {
         self.request = request
         // The adapter itself waits before it asks its server again, and an answer shows at once that it could.

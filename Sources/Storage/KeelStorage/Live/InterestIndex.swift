@@ -8,7 +8,6 @@ package struct InterestIndex<Key: Hashable & Sendable>: Sendable {
     private var everything: Set<Key> = []
     private var byDocument: [DocumentPath: Set<Key>] = [:]
     private var byCollection: [CollectionPath: Set<Key>] = [:]
-    /// Keyed by the bytes of the names.
     private var byGroup: [[UInt8]: Set<Key>] = [:]
 
     package init() {}

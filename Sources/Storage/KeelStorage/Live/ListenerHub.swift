@@ -19,7 +19,6 @@ package final class ListenerHub: ChangeReading {
     package let clock: any Clock<Duration>
     package let principal: StoragePrincipal?
     private let state = Mutex(State())
-    /// Raised after a turn that listeners wait for.
     private let turns = Signal()
 
     init(adapter: any StorageAdapter, configuration: StorageClient.Configuration) {
@@ -108,7 +107,6 @@ package final class ListenerHub: ChangeReading {
         return true
     }
 
-    /// Changes the table, and wakes the callers that wait for the end of a turn if it has ended.
     private func change(_ change: (inout ListenerTable) -> Bool) {
         if state.withLock({ change(&$0.table) }) { turns.raise() }
     }

@@ -27,7 +27,6 @@ package struct ListenerTable: Sendable {
     private var nextID: ID = 0
     private var subscriptions: [ID: Subscription] = [:]
     private var interested = InterestIndex<ID>()
-    /// The listeners whose read has succeeded.
     private var readers: Set<ID> = []
     /// The listeners of a refused turn that have not read yet; turns leave them out.
     private var excluded: Set<ID> = []
@@ -37,7 +36,6 @@ package struct ListenerTable: Sendable {
     /// Identifies the current reader; pages of others are ignored.
     package private(set) var generation: UInt64 = 0
     package private(set) var cursor: ChangeCursor?
-    /// The current request.
     private var turn: ChangeRequest?
     private var isHasty = false
     private var coverage: [ID: ChangeCursor] = [:]
@@ -216,13 +214,11 @@ package struct ListenerTable: Sendable {
         return true
     }
 
-    /// Handles the error of a turn that a retry cannot fix.
+    /// Handles the error of a turn that a retry cannot fix; returns whether the reader continues.
     ///
     /// Listeners are suspects if no successful turn has included their interests. Suspects that have not read yet are
-    /// left out until they have, so that a refused request fails in its own listener's read. If all suspects have
-    /// read, they fail; if there are none, all listeners of the turn fail.
-    ///
-    /// - Returns: Whether the reader continues.
+    /// left out until they have. If all suspects have read, they fail; if there are none, all listeners of the turn
+    /// fail.
     package mutating func refuse(_ error: StorageError, of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
         let hasLeft = turn.map { !scope().includes($0.scope) } ?? false

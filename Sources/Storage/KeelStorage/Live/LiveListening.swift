@@ -14,7 +14,6 @@ final class LiveListening: Sendable {
 
     private let state = Mutex(State())
 
-    /// Starts listening unless it has been started.
     func start(_ round: @escaping @MainActor @Sendable () async -> Void) {
         state.withLock { state in
             guard state.task == nil else { return }

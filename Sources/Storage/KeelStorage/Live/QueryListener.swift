@@ -13,11 +13,9 @@ actor QueryListener {
     private var id: ListenerHub.ID?
     private var view: QueryView
     private var needsRead = true
-    /// The failures of the last snapshot, and its `isFromCache`.
     private var told: (failures: [UnreadableDocument], isFromCache: Bool)?
     private var isFromCache = false
     private var outage = ListenerOutage()
-    /// The result as the adapter follows it, if it does.
     private var followed: FollowedQuery?
 
     init(client: StorageClient, query: DocumentQuery) {

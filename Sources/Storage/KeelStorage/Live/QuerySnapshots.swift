@@ -7,8 +7,8 @@ extension StorageClient {
     /// or not at all. A slow consumer skips to the latest snapshot, whose changes include those of skipped ones.
     /// Listening begins with the iteration, and ends with its task or the release of the iterator.
     ///
-    /// Transient failures, such as a lost connection, are retried; snapshots report the outage in
-    /// ``QuerySnapshot/isFromCache``. The sequence throws only errors that a retry cannot fix.
+    /// Transient failures are retried; snapshots report the outage in ``QuerySnapshot/isFromCache``. The sequence
+    /// throws only errors that a retry cannot fix.
     ///
     /// On an adapter with neither a change log nor `StorageCapabilities/queryChanges`, the query is polled at
     /// ``Configuration/pollInterval``.

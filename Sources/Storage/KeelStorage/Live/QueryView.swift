@@ -153,7 +153,6 @@ package struct QueryView: Sendable {
             || prepared.project(document) != kept[index]
     }
 
-    /// Moves one document.
     private mutating func step(for change: ChangePage.Change) -> DocumentChange? {
         let path = change.path
         let oldIndex = places[path].flatMap(index)

@@ -16,10 +16,7 @@ struct ListenerOutage: Sendable {
     var maximumPause = RetryPolicy.listening.maximumDelay
     private var generator = SystemRandomNumberGenerator()
 
-    /// Repeats an operation until it succeeds, with a pause after each failure.
-    ///
-    /// - Returns: The result; nil after the first failure, where the next call continues.
-    /// - Throws: An error that a retry cannot fix, or the last failure if the task is canceled.
+    /// Repeats an operation until it succeeds; returns nil after the first failure, where the next call continues.
     mutating func attempt<Value>(
         on clock: any Clock<Duration>,
         _ operation: () async throws(StorageError) -> Value
@@ -49,8 +46,7 @@ struct ListenerOutage: Sendable {
 extension StorageClient {
     /// Reads a listener's base state at a position that the hub covers; `id` is nil on an adapter without a change log.
     ///
-    /// - Returns: The state; nil when an outage begins, so that the listener can report it before it reads again.
-    /// - Throws: An error that a retry cannot fix, or the last failure if the task is canceled.
+    /// - Returns: The state; nil when an outage begins, which the listener reports before it reads again.
     func readForListener(
         _ operation: ReadOperation,
         _ id: ListenerHub.ID?,

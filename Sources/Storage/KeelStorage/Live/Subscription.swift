@@ -26,7 +26,6 @@ package final class Subscription: Sendable {
     private struct State {
         var staged: [DocumentPath: ChangePage.Change] = [:]
         var ready: [DocumentPath: ChangePage.Change] = [:]
-        /// The last consistent position, unless it has been delivered.
         var position: ChangeCursor?
         /// The position before which nothing is delivered.
         var base: ChangeCursor?

@@ -107,7 +107,6 @@ public struct DocumentMigrations: Sendable {
         return DocumentBody(fields)
     }
 
-    /// Returns the body of a new document with the current version.
     func stamped(
         _ body: DocumentBody,
         in collection: CollectionPath

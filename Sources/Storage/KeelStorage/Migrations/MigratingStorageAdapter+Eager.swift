@@ -9,8 +9,8 @@ extension MigratingStorageAdapter {
     /// reserved names, such as Google's, it starts again. Other tasks and processes can read and write meanwhile. Each
     /// complete run reads all documents: start it after an update, not at every launch.
     ///
-    /// A document that cannot be migrated does not stop the run; the report names it. The report of a continued run
-    /// covers only its own part.
+    /// A document that cannot be migrated does not stop the run. The report of a continued run covers only its own
+    /// part.
     ///
     /// - Parameter batchSize: The number of documents that are read and written at a time.
     /// - Returns: The report of the run. Its failures have the code `StorageError/Code/schemaTooNew`,

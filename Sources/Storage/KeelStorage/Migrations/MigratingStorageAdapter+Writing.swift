@@ -94,7 +94,6 @@ extension MigratingStorageAdapter {
     }
 }
 
-/// The state that a write is applied to.
 enum StoredState {
     case missing
     case document(Document)
@@ -145,7 +144,6 @@ extension DocumentMigrations {
 }
 
 extension DocumentBody {
-    /// Returns the operation that sets this body after changes, with their transforms.
     fileprivate func changed(
         by changes: [FieldChange]
     ) throws(StorageError) -> DocumentWrite.Operation {

@@ -34,7 +34,6 @@ public struct DocumentSequence: AsyncSequence, Sendable {
     public typealias Element = Document
     public typealias Failure = StorageError
 
-    /// The approximate sizes of pages in bytes of documents.
     private static let sizes = QueryPages.Sizes(
         first: 1 << 20,
         further: 1 << 20,

@@ -61,7 +61,6 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
         }
 
         private let pages: Result<PageReader<Item>, StorageError>
-        /// The number of values that remain; nil without a limit.
         private var remaining: Int?
         private var place = Place.page(nil)
         /// The results of the page, in reverse order, and whether each counts toward the limit.

@@ -2,7 +2,6 @@ internal import KeelDocuments
 internal import KeelStorageAdapting
 
 struct PageReader<Item: Sendable>: Sendable {
-    /// The approximate maximum size of a page's documents in bytes.
     static var maximumBytes: Int { 8 << 20 }
 
     private let client: StorageClient

@@ -64,7 +64,6 @@ package struct QueryPages: Sendable {
     private let readPage: Reading
     private var query: DocumentQuery?
     private var time: Timestamp?
-    /// The held moment, if any.
     private var moment: ReadMoment?
     private var mayHold = true
     private let isPaged: Bool
@@ -229,7 +228,6 @@ package struct QueryPages: Sendable {
         return try result.mayHaveMore(than: wanted)
     }
 
-    /// Reads the whole result, or its end.
     private func whole(_ query: DocumentQuery) async throws(StorageError) -> Page {
         var request = ReadRequest(.query(query))
         request.asOf = time

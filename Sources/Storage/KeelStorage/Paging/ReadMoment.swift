@@ -13,7 +13,6 @@ package final class ReadMoment: Sendable {
     package let time: Timestamp
 
     private let adapter: any StorageAdapter
-    /// The principal of the call that took the moment.
     private let principal = StorageContext.current.principal
     /// Nil over a store with a history.
     private let timeline: Timeline?
