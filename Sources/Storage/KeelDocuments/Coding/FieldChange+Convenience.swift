@@ -1,4 +1,4 @@
-/// Factories for field changes:
+/// Factories for field changes.
 ///
 /// ```swift
 /// [.set("name", to: "Ada"), .increment("visits", by: 1), .remove("draft")]
@@ -40,7 +40,7 @@ extension FieldChange {
         FieldChange(field, .transform(.increment(.integer(Int64(clamping: amount)))))
     }
 
-    /// Adds a double to a number, which becomes a double; a field without a number is set to it.
+    /// Adds a double to a number; a field without a number is set to it.
     public static func increment(_ field: FieldPath, by amount: Double) -> FieldChange {
         FieldChange(field, .transform(.increment(.double(amount))))
     }

@@ -1,13 +1,13 @@
 /// The path of a collection, such as `restaurants` or `users/ada/favourites`.
 ///
-/// A path has an odd number of segments, alternately collection names and document ids. In a literal, an interpolated
-/// value stays inside one segment, whatever it contains:
+/// In a literal, an interpolated value stays inside one segment, whatever it contains:
 ///
 /// ```swift
 /// let favourites: CollectionPath = "users/\(userID)/favourites"
 /// ```
 ///
-/// Creating a path never fails; a call with an invalid path throws ``StorageError/Code/invalidArgument``.
+/// A path has an odd number of segments: names of collections and ids of documents in turn. A call with an invalid path
+/// throws ``StorageError/Code/invalidArgument``.
 public struct CollectionPath: Sendable {
     /// The segments, joined by “/”.
     public let string: String

@@ -7,8 +7,7 @@
 /// ```
 ///
 /// A valid path has an even number of nonempty segments, at most 200, of at most 1,500 bytes. None is `.`, `..` or of
-/// the form `__…__`. Creating a path never fails; a call with an invalid path throws
-/// ``StorageError/Code/invalidArgument``.
+/// the form `__…__`. A call with an invalid path throws ``StorageError/Code/invalidArgument``.
 public struct DocumentPath: Sendable {
     /// The collection that contains the document.
     public let collection: CollectionPath

@@ -14,22 +14,22 @@ extension DocumentFilter {
     public static func notEqual(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .notEqual, .constant(value))
     }
-    /// The field has the value's kind and is less than the value.
+    /// The field is less than the value.
     @_disfavoredOverload
     public static func less(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .less, .constant(value))
     }
-    /// The field has the value's kind and is at most the value.
+    /// The field is at most the value.
     @_disfavoredOverload
     public static func lessOrEqual(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .lessOrEqual, .constant(value))
     }
-    /// The field has the value's kind and is greater than the value.
+    /// The field is greater than the value.
     @_disfavoredOverload
     public static func greater(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .greater, .constant(value))
     }
-    /// The field has the value's kind and is at least the value.
+    /// The field is at least the value.
     @_disfavoredOverload
     public static func greaterOrEqual(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .greaterOrEqual, .constant(value))

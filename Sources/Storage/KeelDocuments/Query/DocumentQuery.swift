@@ -116,7 +116,7 @@ public struct DocumentQuery: Sendable, Hashable {
     /// Creates a query for all documents of a collection.
     public init(_ collection: CollectionPath) { scope = .collection(collection) }
 
-    /// Creates a query for all documents of the collections with this name.
+    /// Creates a query for all documents of the collections with this name, or only those below a document.
     public init(group name: String, under ancestor: DocumentPath? = nil) {
         scope = .group(name, under: ancestor)
     }

@@ -15,8 +15,7 @@ public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     public static let transactions = Self(rawValue: 1 << 1)
     /// A batch with an id takes effect once, even if it is committed several times.
     ///
-    /// The adapter documents for how long the store recognizes a repeated batch: days, and longer than any client
-    /// retries.
+    /// The store recognizes it for at least the days that the adapter documents.
     public static let idempotentCommits = Self(rawValue: 1 << 2)
     /// The store computes counts, sums and averages.
     public static let aggregation = Self(rawValue: 1 << 3)

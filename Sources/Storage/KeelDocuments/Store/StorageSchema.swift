@@ -53,11 +53,11 @@ public struct IndexDefinition: Sendable, Hashable {
         case group
     }
 
-    /// The name of the collections: their last path segment.
+    /// The name of the collections.
     public var collection: String
     /// The queries that the index serves.
     public var scope: Scope
-    /// The indexed fields: first those compared for equality, then those ordered by.
+    /// The indexed fields: those compared for equality, then those ordered by.
     public var components: [Component]
     /// Whether the index serves only equality comparisons.
     ///
@@ -117,7 +117,7 @@ extension IndexDefinition: CustomStringConvertible {
 
 /// The fields of collections that searches look in.
 public struct SearchDefinition: Sendable, Hashable {
-    /// The name of the collections: their last path segment.
+    /// The name of the collections.
     public var collection: String
     /// The searchable fields, at least one; strings within arrays and maps are found, too.
     public var fields: [FieldPath]

@@ -1,7 +1,7 @@
 extension DocumentWrite {
     /// Returns a write that replaces a document's fields, or creates the document.
     ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    /// - Throws: ``StorageError/Code/invalidArgument`` for an invalid field.
     public static func set(
         _ fields: DocumentFields,
         at path: DocumentPath,
@@ -15,7 +15,7 @@ extension DocumentWrite {
     ///
     /// Maps are merged, but an empty map replaces the field.
     ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    /// - Throws: ``StorageError/Code/invalidArgument`` for an invalid field.
     public static func merge(
         _ fields: DocumentFields,
         at path: DocumentPath
@@ -56,7 +56,7 @@ extension DocumentWrite {
 extension DocumentWrite {
     /// Returns a write that sets top-level fields of a document, by default one that exists, and keeps the others.
     ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    /// - Throws: ``StorageError/Code/invalidArgument`` for an invalid field.
     public static func update(
         _ path: DocumentPath,
         _ fields: DocumentFields,
