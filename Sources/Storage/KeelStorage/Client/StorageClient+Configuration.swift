@@ -68,7 +68,7 @@ extension StorageClient {
         return client
     }
 
-    /// Returns a client that acts on behalf of a principal other than the app itself.
+    /// Returns a client that acts on behalf of a principal.
     ///
     /// Adapters find the principal in the `StorageContext` of each request, including those of listeners. The returned
     /// client shares this client's connections, but has its own reader of the change log: use one client for all

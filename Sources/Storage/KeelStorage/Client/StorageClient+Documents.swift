@@ -59,7 +59,7 @@ extension StorageClient {
 
     /// Stores fields at a path, replacing the document there.
     ///
-    /// - Returns: The receipt, whose `CommitReceipt/revision` can be the condition of a later write.
+    /// - Returns: The receipt, with the new revision.
     /// - Throws: The error of a failed `condition`: see `WriteCondition`.
     @discardableResult
     @concurrent

@@ -152,7 +152,7 @@ public final class StorageTransaction: Sendable {
 
     /// Replaces a document by fields.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` for an invalid field.
     public func set(
         _ path: DocumentPath,
         _ fields: DocumentFields,
@@ -163,7 +163,7 @@ public final class StorageTransaction: Sendable {
 
     /// Merges fields into a document.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` for an invalid field.
     public func merge(
         _ path: DocumentPath,
         _ fields: DocumentFields
@@ -173,7 +173,7 @@ public final class StorageTransaction: Sendable {
 
     /// Stores fields at a path that has no document.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` for an invalid field.
     public func create(
         _ path: DocumentPath,
         _ fields: DocumentFields
@@ -192,7 +192,7 @@ public final class StorageTransaction: Sendable {
 
     /// Sets some fields of a document, by default an existing one.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` for an invalid field.
     public func update(
         _ path: DocumentPath,
         _ fields: DocumentFields,

@@ -14,7 +14,7 @@ public struct WriteBatchBuilder: Sendable {
 
     /// Replaces a document by fields.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` for an invalid field.
     public mutating func set(
         _ path: DocumentPath,
         _ fields: DocumentFields,
@@ -25,7 +25,7 @@ public struct WriteBatchBuilder: Sendable {
 
     /// Merges fields into a document.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` for an invalid field.
     public mutating func merge(
         _ path: DocumentPath,
         _ fields: DocumentFields
@@ -35,7 +35,7 @@ public struct WriteBatchBuilder: Sendable {
 
     /// Stores fields at a path that has no document.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` for an invalid field.
     public mutating func create(
         _ path: DocumentPath,
         _ fields: DocumentFields
@@ -54,7 +54,7 @@ public struct WriteBatchBuilder: Sendable {
 
     /// Sets some fields of a document, by default an existing one, and keeps the others.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` for an invalid field.
     public mutating func update(
         _ path: DocumentPath,
         _ fields: DocumentFields,

@@ -13,7 +13,7 @@ public protocol TypedDocuments<Item>: Sendable {
 
     /// The client that the documents belong to.
     var client: StorageClient { get }
-    /// The query that finds all of the documents.
+    /// The query that finds all documents.
     var everything: DocumentQuery { get }
 
     /// Returns the value of a document.

@@ -15,7 +15,7 @@ final class MirrorLedger: Sendable {
         var isBehind = false
         /// Whether names were dropped because the log has them.
         var leavesNamesToLog = false
-        /// The notes of finished commits, kept until their documents are copied.
+        /// The notes of finished commits.
         var notes: Set<DocumentPath> = []
         var isOpen = false
         var wasReadBeforeOpening = false

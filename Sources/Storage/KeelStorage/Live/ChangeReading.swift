@@ -24,8 +24,7 @@ package protocol ChangeReading: AnyObject, Sendable {
 
     /// Handles the failure of a request; returns whether the reader pauses before its next request.
     ///
-    /// `failures` is the number of requests that have failed in succession.
-    /// After `StorageError/Code/cursorExpired`, ``restart(at:of:)`` follows.
+    /// `failures` counts failures in succession. After `StorageError/Code/cursorExpired`, ``restart(at:of:)`` follows.
     func fail(_ error: StorageError, failures: Int, of reader: UInt64) -> Bool
 }
 

@@ -75,7 +75,7 @@ public final class LiveCollection<Item: Sendable> {
         listening.restart()
     }
 
-    /// Keeps the values up to date until ``stop()``, or until the live collection is released.
+    /// Keeps the values up to date until ``stop()`` or its release.
     public func start() {
         listening.start { [weak self] in await Self.listen { self } }
     }

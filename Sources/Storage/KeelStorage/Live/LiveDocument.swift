@@ -37,7 +37,7 @@ public final class LiveDocument<Value: Sendable> {
 
     deinit { listening.stop() }
 
-    /// Keeps the value up to date until ``stop()``, or until the live document is released.
+    /// Keeps the value up to date until ``stop()`` or its release.
     public func start() {
         listening.start { [weak self] in await Self.listen { self } }
     }

@@ -12,7 +12,7 @@ public struct QuerySnapshot: Sendable {
 
     /// The documents of the query's collections that cannot be read, by path.
     ///
-    /// They are not in ``documents``, because it is unknown whether the query would find them.
+    /// They are not in ``documents``, even if the query would find them.
     public let failures: [UnreadableDocument]
 
     /// Whether the store cannot be reached, so that the result may be out of date.

@@ -33,7 +33,7 @@ extension StorageClient {
 
 /// The snapshots of a query; see ``StorageClient/listen(to:)``.
 ///
-/// The sequence can be iterated several times; each iterator is a separate listener.
+/// Each iterator is a separate listener.
 public struct QuerySnapshots: AsyncSequence, Sendable {
     public typealias Element = QuerySnapshot
     public typealias Failure = StorageError

@@ -14,7 +14,6 @@ package struct QueryView: Sendable {
     }
 
     private let prepared: PreparedQuery
-    /// The largest number of documents kept; nil for all.
     private var capacity: Int?
     private var keys: [[UInt8]] = []
     private var kept: [Document] = []
@@ -50,7 +49,6 @@ package struct QueryView: Sendable {
     /// The result after the last steps, also while a read is needed.
     package var documents: [Document] { isWindowed ? told.map(\.document) : kept }
 
-    /// Returns a document of the result.
     package func document(at path: DocumentPath) -> Document? {
         guard let index = places[path].flatMap(index), index >= offset,
             prepared.limit.map({ index - offset < $0 }) ?? true

@@ -17,7 +17,7 @@ public struct DocumentMigration: Sendable {
     /// It can run several times on the same state, and must give the same result.
     public typealias Transform = @Sendable (inout DocumentFields, DocumentPath) throws -> Void
 
-    /// The name of the collections: their last path segment.
+    /// The name of the collections.
     public let collection: String
     /// The version after the step; the first is 1.
     public let version: Int

@@ -22,7 +22,7 @@ public struct DocumentPage<Item: Sendable>: Sendable {
     let unreadableCount: Int
     /// The position after the page's last document; nil for an empty first page.
     ///
-    /// With it, another process can continue, later even after the last page.
+    /// With it, another process can continue, even after the last page.
     public let cursor: DocumentCursor?
     /// Whether documents may have followed the page when it was read; always true if some did.
     public let hasMore: Bool
@@ -45,8 +45,8 @@ extension TypedDocuments {
     ///   - cursor: The ``DocumentPage/cursor`` of the previous page; nil for the first page.
     ///   - refine: Makes the query, which must not have a limit.
     /// - Returns: The page.
-    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with another order,
-    ///   or a size that is not positive.
+    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, the cursor of another order, or a size
+    ///   below 1.
     @concurrent
     public func page(
         size: Int = 50,
@@ -74,8 +74,8 @@ extension StorageClient {
     ///   - size: The number of documents per page. A page ends earlier at about 8 MiB.
     ///   - cursor: The ``DocumentPage/cursor`` of the previous page; nil for the first page.
     /// - Returns: The page.
-    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with another order,
-    ///   or a size that is not positive.
+    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, the cursor of another order, or a size
+    ///   below 1.
     @concurrent
     public func page(
         _ query: DocumentQuery,

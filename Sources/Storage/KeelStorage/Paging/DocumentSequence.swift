@@ -29,7 +29,7 @@ extension StorageClient {
 
 /// The documents of a query, read page by page; see ``StorageClient/documents(matching:)``.
 ///
-/// The sequence can be iterated several times; each iteration reads the current result.
+/// Each iteration reads the current result.
 public struct DocumentSequence: AsyncSequence, Sendable {
     public typealias Element = Document
     public typealias Failure = StorageError

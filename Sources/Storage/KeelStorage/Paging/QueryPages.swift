@@ -71,7 +71,6 @@ package struct QueryPages: Sendable {
     private var maximumBytes: Int
     private var count: Int
     private var skipped: Int
-    /// The number of documents still wanted, including skipped ones; nil for all.
     private var left: Int?
 
     /// Whether the last page has too many documents that cannot be read, so that others may follow.
@@ -159,14 +158,12 @@ package struct QueryPages: Sendable {
 
     package var mayHaveMore: Bool { query != nil }
 
-    /// Omits the remaining pages, and releases their moment.
     package mutating func end() async {
         if query.take() != nil { await moment?.end() }
     }
 
     package var isMomentAging: Bool { query != nil && moment?.isAging == true }
 
-    /// Extends the hold on the moment of the remaining pages.
     package func keepMoment() async throws(StorageError) {
         if query != nil { try await moment?.renew() }
     }
