@@ -102,7 +102,7 @@ public struct DocumentQuery: Sendable, Hashable {
     public var orders: [Order] = []
     /// The maximum number of documents; nil for no limit.
     public var limit: Limit?
-    /// The number of documents to skip before the limit applies.
+    /// The number of documents to skip before the limit applies, at the limit's end of the result.
     public var offset = 0
     /// The start of the result.
     public var start: Bound?
@@ -161,7 +161,7 @@ extension DocumentQuery {
     /// Limits the result to the last documents; the query needs at least one named order.
     public func limit(toLast count: Int) -> DocumentQuery { with { $0.limit = .last(count) } }
 
-    /// Skips the first documents of the result.
+    /// Skips the first documents of the result, or with ``limit(toLast:)`` the last ones, before the limit applies.
     public func offset(_ count: Int) -> DocumentQuery { with { $0.offset = count } }
 
     /// Starts at the documents with these values in the first orders.

@@ -8,7 +8,7 @@ public struct QueryPlan: Sendable, Hashable {
         case identifiers
         /// The text index with this name, followed by a sort.
         case search(String)
-        /// Every document of the collection.
+        /// Every document of the query's collections.
         case scan
     }
 
