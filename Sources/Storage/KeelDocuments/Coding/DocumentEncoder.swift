@@ -26,8 +26,7 @@ internal import KeelCBOR
 /// | arrays, sets, other dictionaries | array |
 /// | enumerations | as the compiler encodes them |
 ///
-/// Equal values encode to equal bytes, except for sets and dictionaries that become arrays, whose order varies. Store a
-/// sorted array instead, so that a write of an unchanged value changes nothing.
+/// Equal values encode to equal bytes, except for sets and dictionaries that become arrays, whose order varies.
 ///
 /// The encoder rejects an array or a vector directly in an array, integers above `Int64.max`, empty, reserved or too
 /// long field names, invalid geopoints, vectors and references, more than 20 levels of maps and arrays, and more than 1

@@ -45,7 +45,6 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
-    /// Whether the bytes are an encoded set of fields.
     package var isSound: Bool { (try? fields()) != nil }
 
     /// Returns the value of one field, without decoding the others; nil if it is missing or damaged.
@@ -125,9 +124,6 @@ public struct DocumentBody: Sendable, Hashable {
         return isFound
     }
 
-    /// Calls `take` with the key of each element of an array field until it returns false.
-    ///
-    /// - Returns: Whether the visited elements could be read.
     private func eachElementKey(of field: CompiledFieldPath, _ take: ([UInt8]) -> Bool) -> Bool {
         var reader = CBORReader(bytes)
         do throws(CBORError) {

@@ -114,7 +114,6 @@ package struct CompiledFieldPath: Sendable, Hashable {
 }
 
 extension CBORReader {
-    /// Advances from the beginning of a body to the value of a field; returns whether the field exists.
     mutating func moveToField(_ field: CompiledFieldPath) throws(CBORError) -> Bool {
         for name in field.names {
             guard try peekKind() == .map, let count = try readMapHeader() else { return false }

@@ -27,8 +27,8 @@ extension DocumentFilter {
     ///
     /// Other expressions throw. Where Swift and queries differ, the rules of queries apply (``DocumentFilter``):
     ///
-    /// - `== nil` finds null, but not a missing field, and ``DocumentEncoder`` omits nil properties. To find one, store
-    ///   null with `encodeNil`.
+    /// - `== nil` finds null, as `encodeNil` stores it, and not a missing field: ``DocumentEncoder`` omits nil
+    ///   properties.
     /// - `!= x` and `!list.contains` on an optional property throw, because a query would exclude nil. Write
     ///   `$0.a != nil && $0.a != x`.
     /// - Text is compared by its UTF-8 bytes. A stored NaN matches neither `<`, `<=`, `>` and `>=` nor their negations.

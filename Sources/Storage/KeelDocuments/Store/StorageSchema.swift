@@ -140,7 +140,6 @@ public struct SearchDefinition: Sendable, Hashable {
 }
 
 extension StorageSchema {
-    /// Throws ``StorageError/Code/invalidArgument`` for a definition that no adapter supports.
     package func check() throws(StorageError) {
         for index in indexes {
             guard let flaw = index.flaw else { continue }
@@ -160,7 +159,6 @@ extension StorageSchema {
 extension IndexDefinition {
     private static let mostComponents = 100
 
-    /// A description of the definition's error; nil if the definition is valid.
     fileprivate var flaw: String? {
         if let flaw = StoredName.flaw(inSegment: collection) { return "its collection \(flaw)" }
         guard (1...Self.mostComponents).contains(components.count) else {

@@ -23,7 +23,6 @@ public struct CommitReceipt: Sendable, Hashable {
             self.transformResults = transformResults
         }
 
-        /// Creates the outcome of a write that left this state.
         package init(
             _ document: Document?,
             removed time: Timestamp? = nil,
@@ -36,7 +35,6 @@ public struct CommitReceipt: Sendable, Hashable {
             )
         }
 
-        /// Updates the outcome to the document's state after the whole batch.
         package mutating func settle(_ document: Document?, removed time: Timestamp?) {
             revision = document?.revision
             updateTime = document?.updateTime ?? time

@@ -23,8 +23,8 @@ final class EncodingContext {
 
 /// A buffer for encoded items.
 ///
-/// A map appends its fields as they arrive, tracks them on a stack of ``Field``, and sorts them when it ends. Nested
-/// maps end first, so the bytes and fields of the map being finished are at the end.
+/// A map appends its fields as they arrive, and sorts them when it ends. Nested maps end first, so the bytes and fields
+/// of the map being finished are at the end.
 final class EncodingSink {
     /// A field of an unfinished map, as offsets in the bytes.
     struct Field {
