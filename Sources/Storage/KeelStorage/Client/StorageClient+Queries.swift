@@ -92,7 +92,6 @@ extension StorageClient {
         }
     }
 
-    /// Checks a query, and orders it as the aggregations require.
     func check(
         _ query: DocumentQuery,
         _ aggregations: [Aggregation],

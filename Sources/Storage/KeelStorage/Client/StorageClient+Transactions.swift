@@ -39,8 +39,7 @@ extension StorageClient {
     ///
     /// The body reads through the transaction, then collects writes. After it returns, the writes are committed
     /// together, provided that nothing the body read has changed. After a conflict, the body runs again, so it should
-    /// have no other side effects. A transaction belongs to one user: if another user signs in meanwhile, a
-    /// `FirestoreStorageAdapter` commits nothing.
+    /// have no other side effects. If another user signs in meanwhile, a `FirestoreStorageAdapter` commits nothing.
     ///
     /// ```swift
     /// try await storage.transaction { transaction in

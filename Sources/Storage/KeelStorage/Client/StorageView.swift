@@ -4,7 +4,6 @@ internal import KeelStorageAdapting
 /// An adapter that reads another one in a certain way, and refuses writes.
 struct StorageView: StorageAdapter {
     enum Kind {
-        /// As of a time.
         case past(Timestamp)
         /// From a state that was current no longer ago than a duration.
         case stale(Duration)

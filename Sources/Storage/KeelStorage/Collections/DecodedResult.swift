@@ -42,7 +42,6 @@ struct DecodedResult<Item: Sendable> {
         }
     }
 
-    /// Removes a document, and returns the former index of its value, if it had one.
     private mutating func remove(at index: Int) -> Int? {
         let position = position(of: index)
         guard isDecoded.remove(at: index) else { return nil }
@@ -50,7 +49,6 @@ struct DecodedResult<Item: Sendable> {
         return position
     }
 
-    /// Adds a document, and returns the index of its value, if it has one.
     private mutating func insert(_ item: Item?, at index: Int) -> Int? {
         let position = position(of: index)
         isDecoded.insert(item != nil, at: index)
@@ -59,7 +57,6 @@ struct DecodedResult<Item: Sendable> {
         return position
     }
 
-    /// Decodes a document; returns nil after recording a failure.
     private mutating func item(
         of document: Document,
         _ decode: (Document) throws(StorageError) -> Item

@@ -64,7 +64,6 @@ public struct ValueSnapshots<Item: Sendable>: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Decodes off the caller's actor.
         @concurrent
         private static func value(
             of document: Document?,

@@ -27,7 +27,6 @@ struct CommitAttempts {
 
     var results: [Result<CommitReceipt, StorageError>] { answers }
 
-    /// Returns whether a failed batch can be retried without applying it twice.
     func mayRepeat(_ error: StorageError) -> Bool {
         error.isTransient && (isIdempotent || error.effect == .none)
     }

@@ -15,7 +15,6 @@ final class MirrorLedger: Sendable {
         var isBehind = false
         /// Whether names were dropped because the log has them.
         var leavesNamesToLog = false
-        /// The notes of finished commits.
         var notes: Set<DocumentPath> = []
         var isOpen = false
         var wasReadBeforeOpening = false
@@ -92,7 +91,6 @@ final class MirrorLedger: Sendable {
 
     var cursor: ChangeCursor? { state.withLock { $0.cursor } }
 
-    /// Sets the position of the log unless it is known.
     func begin(at cursor: ChangeCursor) {
         state.withLock { $0.cursor = $0.cursor ?? cursor }
     }
@@ -131,7 +129,6 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Leaves the rest of the log to a commit under way; returns false if there is none.
     func leaveLog() -> Bool {
         state.withLock { state in
             guard state.commitsUnderWay > 0 else { return false }

@@ -17,7 +17,6 @@ struct MirrorRecord: Sendable {
 
     let flaw: String?
 
-    /// Returns nil if neither store accepts reserved names.
     init?(_ name: String, _ primary: some StorageAdapter, _ mirror: some StorageAdapter) {
         reader = ChangeReader("keel.mirror.\(name)", lifetime: .seconds(30 * 86_400))
         cursorPath = DocumentPath(CollectionPath(trusted: Self.collection), name)
@@ -66,7 +65,6 @@ struct MirrorRecord: Sendable {
         return note
     }
 
-    /// Returns the documents that earlier processes have recorded, and the notes.
     func noted() async throws(StorageError) -> (Set<DocumentPath>, Set<DocumentPath>) {
         let query = DocumentQuery(CollectionPath(trusted: Self.collection))
         let result = try await keeper.read(ReadRequest(.query(query)))

@@ -11,7 +11,6 @@ extension MirroredStorageAdapter {
 
     // MARK: Before a commit
 
-    /// Loads the state of an earlier process, and sets up the record of this one.
     func open() async throws(StorageError) {
         guard !ledger.isOpen else { return }
         guard let record else {
@@ -174,7 +173,6 @@ extension MirroredStorageAdapter {
         return try await store(states)
     }
 
-    /// Writes states of documents to the mirror, and returns the documents to retry.
     private func store(
         _ all: [(DocumentPath, Document?)]
     ) async throws(StorageError) -> Set<DocumentPath> {

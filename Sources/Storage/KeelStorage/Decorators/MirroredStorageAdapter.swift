@@ -4,8 +4,7 @@ public import KeelStorageAdapting
 
 /// An adapter that copies writes to a second store, and compares the results of reads.
 ///
-/// Use it to move to another backend: the app keeps using its store while the new one does the same work under
-/// observation.
+/// Use it to move to another backend under observation.
 ///
 /// ```swift
 /// let storage = StorageClient(

@@ -33,7 +33,6 @@ extension ReadResult.Payload {
         one.count == other.count && zip(one, other).allSatisfy(StoredName.same)
     }
 
-    /// Returns the documents in which two results differ, if they have documents.
     func differences(from other: Self) -> [DocumentPath] {
         let (one, others) = (bodies, other.bodies)
         return Set(one.keys).union(others.keys).filter { one[$0] != others[$0] }.sorted()

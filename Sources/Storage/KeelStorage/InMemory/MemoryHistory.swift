@@ -34,7 +34,6 @@ struct MemoryHistory: Sendable {
         guard time.mayBeRead(at: latest) else { throw .notYet(time, present: latest) }
     }
 
-    /// Returns the documents that have changed since a time, in their state at that time.
     func documents(asOf time: Timestamp) -> [DocumentPath: Document?] {
         var documents: [DocumentPath: Document?] = [:]
         // The first change after the time replaced the state at that time.

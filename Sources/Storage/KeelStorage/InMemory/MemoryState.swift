@@ -22,9 +22,7 @@ struct MemoryState: Sendable {
     private(set) var latestSequence: Int64?
     private var trimmedUpTo: Int64 = 0
     private let changeLogCapacity: Int
-    /// The receipts of batches by the bytes of their ids.
     private var receipts: [[UInt8]: (receipt: CommitReceipt, age: Duration)] = [:]
-    /// The number of receipts with which the old ones are removed.
     private var mostReceipts = Self.fewReceipts
     private static let fewReceipts = 1_024
     private static let receiptAge = LogRetention().receiptAge
@@ -314,7 +312,6 @@ private enum MemoryCursor {
     case copy(after: [UInt8], start: Int64)
     case log(Int64)
 
-    /// Reads a cursor; nil if it is of another store.
     init?(_ cursor: ChangeCursor, of epoch: [UInt8], from start: Int64) {
         guard let kind = cursor.bytes.first, cursor.bytes.dropFirst().starts(with: epoch) else {
             return nil

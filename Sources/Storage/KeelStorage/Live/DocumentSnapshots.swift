@@ -103,7 +103,6 @@ actor DocumentListener {
         }
     }
 
-    /// Has the adapter follow the document, and polls while it cannot.
     private func watch() async throws(StorageError) -> DocumentSnapshot? {
         while var followed {
             let news = try await followed.next(client, for: "listenToDocument")

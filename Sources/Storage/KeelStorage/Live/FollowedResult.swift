@@ -64,7 +64,6 @@ struct FollowedResult: Sendable {
 struct FollowedQuery: Sendable {
     private let query: DocumentQuery
     private var result: FollowedResult
-    /// The documents of the result, and unreadable ones; nil if a view applies changes by itself.
     private var members: [DocumentPath: ChangePage.Change]?
     /// The number of documents beyond the limit, in place of unreadable ones.
     private var surplus = 0

@@ -3,8 +3,8 @@ package import KeelStorageAdapting
 
 /// The listeners of a hub and the progress of its change log reader, as a pure state machine.
 ///
-/// The reader takes *turns*: each asks for the changes after ``cursor`` in the union of the listeners' interests. A
-/// listener whose interest is missing from a turn is *covered* from the next turn on, and must not have read earlier.
+/// The reader takes *turns*: each asks for changes in the union of the listeners' interests. A listener whose interest
+/// is missing from a turn is *covered* from the next turn on, and must not have read earlier.
 ///
 /// A waiting turn is abandoned for a new listener that it does not cover; the following turn does not wait and is never
 /// abandoned, so that the reader makes progress.

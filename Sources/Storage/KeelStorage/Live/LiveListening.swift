@@ -2,9 +2,8 @@ internal import KeelCore
 internal import KeelDocuments
 internal import Synchronization
 
-/// Runs the rounds of listening of a live value, with a new round when its query changes.
-///
-/// After ``start(_:)`` it runs until ``stop()``, which the owner calls in its `deinit`.
+/// Runs the rounds of listening of a live value, a new one when its query changes; the owner calls ``stop()`` in its
+/// `deinit`.
 final class LiveListening: Sendable {
     private struct State {
         var nextID = 0

@@ -58,7 +58,6 @@ actor QueryListener {
         }
     }
 
-    /// Has the adapter follow the result, and polls while it cannot.
     private func watch() async throws(StorageError) -> QuerySnapshot? {
         while var followed {
             let news = try await followed.next(client)

@@ -9,7 +9,6 @@ package struct QueryView: Sendable {
     package enum Outcome: Sendable {
         case unchanged
         case changed([DocumentChange])
-        /// The query must be read again.
         case needsRead
     }
 

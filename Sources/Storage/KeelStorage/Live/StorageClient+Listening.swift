@@ -67,7 +67,6 @@ extension StorageClient {
         }
     }
 
-    /// Whether the adapter follows queries and documents for listeners.
     var followsResults: Bool {
         capabilities.contains(.queryChanges) && !capabilities.contains(.changeLog)
     }

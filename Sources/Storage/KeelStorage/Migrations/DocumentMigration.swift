@@ -71,7 +71,6 @@ public struct DocumentMigrations: Sendable {
         Int(clamping: body.value(at: versionField)?.integerValue ?? 0)
     }
 
-    /// Returns the version of a document, if this app knows it.
     @discardableResult
     func knownVersion(of document: Document) throws(StorageError) -> Int {
         let version = Self.version(of: document.body)

@@ -52,7 +52,6 @@ extension MigratingStorageAdapter {
         }
     }
 
-    /// Adds the version to writes, and migrates documents that are changed in part.
     private func prepared(
         _ batch: WriteBatch,
         over stored: [DocumentPath: StoredState]

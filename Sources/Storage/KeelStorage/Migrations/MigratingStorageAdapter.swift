@@ -1,7 +1,7 @@
 public import KeelDocuments
 public import KeelStorageAdapting
 
-/// An adapter that migrates documents of older versions to the current one.
+/// An adapter that migrates documents of older versions.
 ///
 /// Migration is *lazy*: a document is read at the current version, and stored in that version with its next write.
 /// Queries, indexes, aggregations and selected fields (`select`) have the stored form, so run

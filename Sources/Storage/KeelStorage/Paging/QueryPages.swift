@@ -13,9 +13,7 @@ package struct QueryPages: Sendable {
     /// The approximate sizes of pages in bytes of documents.
     package struct Sizes: Sendable {
         package var first: Int
-        /// A further page that an index returns in order.
         package var further: Int
-        /// A further page that takes a new scan.
         package var scanned: Int
         /// The largest result that can be read at once; nil without a limit.
         package var whole: Int?
@@ -49,7 +47,6 @@ package struct QueryPages: Sendable {
     }
 
     package struct Page: Sendable {
-        /// The documents after those that the offset skips.
         package var documents: [Document]
         package var result: ReadResult
     }

@@ -63,7 +63,6 @@ package final class ReadMoment: Sendable {
         return ReadMoment(time, in: adapter, isPast ? nil : Timeline(clock), longest)
     }
 
-    /// Whether the hold is old enough to be renewed.
     package var isAging: Bool {
         guard let timeline, let last = lastHold.withLock({ $0 }) else { return false }
         return timeline.now - last >= Self.renewing
