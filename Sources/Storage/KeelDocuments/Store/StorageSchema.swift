@@ -38,6 +38,7 @@ public struct IndexDefinition: Sendable, Hashable {
         /// One entry for each distinct element of an array field.
         case contains(FieldPath)
 
+        /// The indexed field.
         public var field: FieldPath {
             switch self {
             case .ascending(let field), .descending(let field), .contains(let field): field

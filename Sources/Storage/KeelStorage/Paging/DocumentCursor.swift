@@ -63,6 +63,7 @@ extension DocumentCursor: LosslessStringConvertible {
 }
 
 extension DocumentCursor: Codable {
+    /// Decodes the cursor's text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let cursor = Self(try container.decode(String.self)) else {
@@ -74,6 +75,7 @@ extension DocumentCursor: Codable {
         self = cursor
     }
 
+    /// Encodes the cursor as text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
