@@ -11,20 +11,18 @@ public import Tracing
 ///
 /// | Output | Content |
 /// |---|---|
-/// | Log | `debug` on success, `warning` on failure, `trace` for an empty page of changes |
+/// | Log | `debug` on success and cancellation, `warning` on another failure, `trace` for an empty page of changes |
 /// | `keel_storage_duration` | Timer by `store`, `operation`, `collection` |
-/// | `keel_storage_errors` | Counter by `store`, `operation`, `code` |
+/// | `keel_storage_errors` | Counter of failed calls and batches by `store`, `operation`, `code` |
 /// | `keel_storage_documents_read`, `…_written` | Counters by `store`, `collection` |
 /// | Span | One per call, with OpenTelemetry's `db.*` attributes and `error.type` |
 ///
-/// Ids of documents may identify people, so none leaves the process: a collection is written with `*` in place of
-/// each id in its path (`users/*/favourites`), and errors are reported by code and effect. This also bounds the
-/// number of metrics. `includesMessages` adds the messages and causes of errors, for example in development. Fields
-/// and values are never reported.
+/// Ids of documents may identify people, so a collection is written with `*` in place of each id in its path
+/// (`users/*/favourites`), and errors are reported by code and effect. `includesMessages` adds the messages and causes
+/// of errors. The adapter never reports fields and values of documents.
 ///
-/// The duration of a request for changes includes its wait, so evaluate its timer separately. A canceled call counts
-/// as an error with its code but is logged at `debug`, since no caller waits for it. Place the adapter outside of
-/// retries to report only the outcome, or inside to report each attempt.
+/// The duration of a request for changes includes its wait. A canceled call counts as an error with its code. Place the
+/// adapter outside of retries to report only the outcome, or inside to report each attempt.
 public struct ObservedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     fileprivate let upstream: Upstream
     fileprivate let observer: StorageObserver

@@ -6,8 +6,6 @@ internal import Metrics
 internal import Synchronization
 
 /// The metrics of one store, created once each.
-///
-/// Their number is bounded by that of the collections, whose names contain no ids.
 final class StorageMetrics: Sendable {
     private struct Made {
         var timers: [String: Metrics.Timer] = [:]

@@ -5,7 +5,6 @@ internal import KeelStorageAdapting
 internal import Logging
 internal import Tracing
 
-/// Runs a call, and reports it to logs, metrics and traces.
 struct StorageObserver: Sendable {
     let label: String
     let logger: Logger

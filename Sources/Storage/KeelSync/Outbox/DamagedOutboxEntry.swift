@@ -1,19 +1,18 @@
 public import KeelStorage
 
-/// An outbox entry that cannot be read: damaged on disk, sealed with another key, or from a later version of the app.
+/// An outbox entry that cannot be read: damaged on disk, sealed with another key, or from a later version.
 ///
-/// The outbox does not send the entry while it is unreadable, and sends it in order once it is readable again.
+/// The outbox sends the entry, in order, once it is readable again.
 public struct DamagedOutboxEntry: Sendable, Hashable, Identifiable {
     /// The id of the write.
     public let id: String
 
-    /// The key of the write; nil if the key cannot be read either.
+    /// The key of the write; nil if it cannot be read either.
     public let key: String?
 
     /// The reason the entry cannot be read.
     public let error: StorageError
 
-    /// The owner of the write; nil if it has none or it cannot be read.
     let owner: String?
 
     init(_ document: Document, _ error: StorageError) {
@@ -38,7 +37,6 @@ public struct DamagedOutboxEntry: Sendable, Hashable, Identifiable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// A stored entry, readable or not.
 enum OutboxItem: Sendable {
     case entry(OutboxEntry)
     case damaged(DamagedOutboxEntry)
@@ -58,7 +56,6 @@ enum OutboxItem: Sendable {
         }
     }
 
-    /// The key of the write; nil if it cannot be read.
     var key: String? {
         switch self {
         case .entry(let entry): entry.write.key
@@ -66,7 +63,6 @@ enum OutboxItem: Sendable {
         }
     }
 
-    /// The owner of the write; nil if it has none or it cannot be read.
     var owner: String? {
         switch self {
         case .entry(let entry): entry.write.owner

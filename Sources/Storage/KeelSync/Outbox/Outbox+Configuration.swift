@@ -4,11 +4,11 @@ public import KeelStorage
 extension Outbox {
     /// The policy for later writes of a key after a write is rejected or cannot be read.
     public enum Rejection: Sendable, Hashable {
-        /// Later writes are sent. Use this for writes that contain the complete state, such as `PUT`.
+        /// Later writes are sent: for writes that contain the complete state, such as `PUT`.
         case continuesKey
         /// Later writes wait until the rejected write is sent again, before them, or dropped, or the damaged entry
-        /// becomes readable or is dropped. A damaged entry whose key cannot be read blocks all keys. Use this for
-        /// writes that depend on earlier ones.
+        /// becomes readable or is dropped: for writes that depend on earlier ones. A damaged entry whose key cannot be
+        /// read holds all keys.
         case holdsKey
     }
 
@@ -16,31 +16,30 @@ extension Outbox {
     public struct Configuration: Sendable {
         /// The number of attempts per write and the delays between them.
         ///
-        /// Attempts that did not reach the server do not count, but their delays grow in the same way. The total limit
-        /// starts when the write is enqueued, edited, or sent again by ``Outbox/retry(_:)``.
+        /// Attempts that did not reach the server do not count, but their delays grow, too. The total limit starts when
+        /// the write is enqueued, edited, or sent again by ``Outbox/retry(_:)``.
         public var retry = RetryPolicy(
             attempts: 12,
             baseDelay: .seconds(1),
             maximumDelay: .seconds(300)
         )
 
-        /// The maximum delay that a server can request, for example with `Retry-After`; longer delays are shortened.
-        ///
-        /// Without a limit, one response could block a key for days.
+        /// The maximum delay that a server can request, for example with `Retry-After`.
         public var maximumRequestedDelay = Duration.seconds(3_600)
 
-        /// The maximum number of writes sent at the same time.
+        /// The maximum number of writes that a runner sends at the same time, at least 1.
         public var concurrency = 4
 
-        /// The time after which an attempt is canceled and counts as failed.
+        /// The time after which an attempt is canceled.
+        ///
+        /// The sender's verdict on the canceled attempt applies.
         public var sendTimeout = Duration.seconds(60)
 
-        /// The time that a lease lasts beyond the end of an attempt.
+        /// The time that a lease lasts beyond ``sendTimeout``.
         ///
-        /// No other runner sends a write during its lease. If the process is killed during an attempt, the write is
-        /// sent again after the lease expires. The margin must exceed the time that the store takes to record a lease;
-        /// otherwise, the write is not sent. It must also exceed the time that a canceled sender takes to end, and the
-        /// clock differences between devices that share a store.
+        /// No other runner sends a write during its lease, even after its process is killed. The margin must exceed the
+        /// time that the store takes to record a lease, or the write is not sent. It must also exceed the time that a
+        /// canceled sender takes to end, and the clock differences between devices that share a store.
         public var leaseMargin = Duration.seconds(15)
 
         /// The interval at which a runner looks for writes that other processes enqueued or abandoned.
@@ -49,23 +48,24 @@ extension Outbox {
         /// The policy for later writes of a key after a write is rejected or cannot be read.
         public var rejection = Rejection.continuesKey
 
-        /// The clock for delays.
+        /// The clock for timeouts and for waiting.
+        ///
+        /// With a clock other than `ContinuousClock`, leases end by ``now``.
         public var clock: any Clock<Duration> = ContinuousClock()
 
         /// The time of day.
         ///
-        /// It determines delays after a restart of the process, and leases after a restart of the machine.
+        /// Retry delays end by it, and so do leases after a restart of the machine.
         public var now: @Sendable () -> Timestamp = Timestamp.now
 
         /// The time since the machine started, for leases that survive a restart of the process.
         ///
-        /// If nil, the system's value applies when ``clock`` is a `ContinuousClock`.
+        /// If nil, the system's value applies if ``clock`` is a `ContinuousClock`.
         package var uptime: Uptime?
 
         /// Returns a random factor from 0 to 1 for a delay.
         public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
-        /// Returns a unique name for a runner.
         package var makeRunnerName: @Sendable () -> String = OutboxWrite.randomID
 
         /// Receives events, for logs; must return immediately.
@@ -80,11 +80,12 @@ extension Outbox {
 public enum OutboxEvent: Sendable {
     /// The server accepted the write.
     case accepted(OutboxWrite)
-    /// An attempt failed; the next attempt starts after the pause at the earliest.
+    /// An attempt failed; the next one waits for the pause, unless ``Outbox/retryNow()`` or a restored connection ends
+    /// it.
     case postponed(OutboxWrite, reason: String, pause: Duration)
     /// The write was rejected.
     case rejected(OutboxWrite, reason: String)
-    /// An entry cannot be read and is skipped; each runner reports it once.
+    /// An entry cannot be read and is skipped; each runner reports it when it first finds it.
     case damaged(DamagedOutboxEntry)
     /// The store failed; the runner tries again after the pause.
     case storeFailed(StorageError, pause: Duration)

@@ -42,8 +42,8 @@ extension Outbox {
     ///
     /// The call reads all entries.
     ///
-    /// These entries are not sent, and ``pending()``, ``rejected()`` and ``updates()`` omit them. An entry that becomes
-    /// readable is sent in order; ``discard(_:)`` drops an entry that stays unreadable.
+    /// ``pending()``, ``rejected()`` and ``updates()`` omit these entries. An entry that becomes readable is sent in
+    /// order; ``discard(_:)`` drops one that stays unreadable.
     ///
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
@@ -53,8 +53,7 @@ extension Outbox {
 
     /// Returns the keys of all pending and rejected writes, and of the damaged entries whose key can be read.
     ///
-    /// Data from the server does not include these writes yet and must not replace their local changes. The call reads
-    /// all entries.
+    /// Data from the server must not replace the local changes of these writes. The call reads all entries.
     ///
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
@@ -64,9 +63,8 @@ extension Outbox {
 
     /// Returns the keys whose local state is ahead of the server's, and whether the last write of each is marked.
     ///
-    /// These are the keys of pending writes, and of the rejected writes and damaged entries that hold their key. A
-    /// rejected write that does not hold its key no longer protects the local state; it stays in ``rejected()``. The
-    /// key of a damaged entry alone counts as marked.
+    /// These are the keys of pending writes, and of the rejected writes and damaged entries that hold their key. A key
+    /// with only a damaged entry counts as marked.
     package func protectedKeys(
         marking isMarked: @Sendable (OutboxWrite) -> Bool
     ) async throws(OutboxError) -> [String: Bool] {
@@ -109,11 +107,11 @@ extension Outbox {
 
     // MARK: Decisions
 
-    /// Sends a rejected write again: after the other writes of its key, or before them with
+    /// Sends a rejected write again: after the other writes of its key, or in its place with
     /// ``Outbox/Rejection/holdsKey``.
     ///
-    /// A write that the server refused gets a new idempotency key: see ``OutboxEntry/idempotencyKey``. A pending write
-    /// that waits for a retry delay is sent immediately.
+    /// A write that the server refused gets a new idempotency key: see ``OutboxEntry/idempotencyKey``. The retry delay
+    /// of a pending write ends.
     ///
     /// - Throws: ``OutboxError/Code/notFound`` if the outbox has no such write, ``OutboxError/Code/sending`` while an
     ///   attempt is in progress, ``OutboxError/Code/damaged`` if the entry cannot be read, or
@@ -128,8 +126,8 @@ extension Outbox {
     /// Changes a write and sends it: after the other writes of its key, or in its place with
     /// ``Outbox/Rejection/holdsKey``.
     ///
-    /// The id and the key stay the same. The write gets a new idempotency key. If it was sent before, the server may
-    /// have applied the earlier version, unless the server itself refused it.
+    /// Changes to the key are ignored. The write gets a new idempotency key. If it was sent before, the server may have
+    /// applied the earlier version, unless it refused that version.
     ///
     /// - Throws: ``OutboxError/Code/notFound`` if the outbox has no such write, ``OutboxError/Code/sending`` while an
     ///   attempt is in progress, ``OutboxError/Code/damaged`` if the entry cannot be read, or
@@ -181,7 +179,7 @@ extension Outbox {
 
     /// Drops all entries of a user, for example when the user signs out.
     ///
-    /// Damaged entries, whose owner cannot be read, count as entries without an owner. An attempt in progress is not
+    /// Damaged entries whose owner cannot be read count as entries without an owner. An attempt in progress is not
     /// canceled.
     ///
     /// - Parameter owner: The user, as in ``OutboxWrite/owner``; nil for the writes without an owner.
@@ -240,7 +238,7 @@ extension Outbox {
         return changes
     }
 
-    /// Performs an operation on an entry without a lease, and repeats it if the entry changes in the meantime.
+    /// Performs an operation on an entry without a lease; repeats it if the entry changes in the meantime.
     private func decide(
         _ id: String,
         _ body: (OutboxItem) async throws(OutboxError) -> Bool
@@ -272,7 +270,6 @@ extension OutboxEntry {
         ]
     }
 
-    /// The changes that end the retry delay and the lease.
     fileprivate var release: [FieldChange] { Self.unpausing + Self.unclaiming }
 }
 

@@ -10,18 +10,17 @@ public import KeelStorage
 /// try await outbox.run(sending: sender, whileOnline: network.onlineStates)
 /// ```
 ///
-/// - A write is on disk when ``enqueue(_:)`` returns, and survives the end of the process. The outbox uses the store of
-///   the app's documents, so ``enqueue(_:with:)`` commits a local change and its write together.
-/// - A server that honors idempotency keys applies each write once: the key is the same for all attempts, across
-///   restarts.
+/// - A write is on disk when ``enqueue(_:)`` returns. ``enqueue(_:with:)`` also commits changes to the app's documents
+///   in the same batch.
+/// - A server that honors idempotency keys applies each write once.
 /// - Writes with the same key are sent in order; writes with different keys do not wait for each other.
 /// - Runners that share a store, in one process or several, do not send a write at the same time, as long as the sender
 ///   ends when it is canceled: see <doc:OutboxGuarantees>.
 /// - Rejected writes stay in ``rejected()`` until they are sent again or dropped.
 /// - Entries that cannot be read are skipped; ``damaged()`` returns them.
 ///
-/// Until a runner is started, writes are stored and wait. Copies of an outbox share their state: create one outbox per
-/// store and name, and pass it on.
+/// Without a runner, writes wait. Copies of an outbox share their state: create one outbox per store and name, and pass
+/// it on.
 public struct Outbox: Sendable {
     let core: OutboxCore
 
@@ -50,8 +49,8 @@ public struct Outbox: Sendable {
     /// the last seven days. The receipt is then that of the earlier write.
     ///
     /// - Returns: The receipt, once the write is on disk.
-    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``. After the latter, the write
-    ///   may be in the outbox; it is safe to call again with the same value.
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``. After the latter or
+    ///   ``OutboxError/Code/cancelled``, the write may be in the outbox; it is safe to call again with the same value.
     @discardableResult
     @concurrent
     public func enqueue(_ write: OutboxWrite) async throws(OutboxError) -> OutboxReceipt {
@@ -109,9 +108,8 @@ public struct Outbox: Sendable {
 
     /// Adds a write to a batch or a transaction of the outbox's store.
     ///
-    /// The write is in the outbox once the batch is committed. The batch fails if a write with the same id is in the
-    /// outbox. Unlike the other methods, this one does not detect a write that the server has already accepted: if the
-    /// batch can be repeated, add your own condition to it.
+    /// The batch fails if a write with the same id is in the outbox. Unlike the other methods, this one does not detect
+    /// a write that the server has already accepted: if the batch can be repeated, add your own condition to it.
     ///
     /// - Parameters:
     ///   - write: The write.
@@ -128,7 +126,7 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Returns the receipt of a current or past write, for example from an earlier launch.
+    /// Returns the receipt of a write, for example from an earlier launch.
     public func receipt(for id: OutboxWrite.ID) -> OutboxReceipt {
         core.receipts.receipt(for: id, core)
     }
@@ -160,16 +158,14 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Immediately retries the writes whose last attempt did not reach the server, for example after a sign-in.
+    /// Ends the retry delays of the writes whose last attempt did not reach the server, for example after a sign-in.
     ///
-    /// This ends their retry delays for the runners of this process, as a restored connection does. A later
-    /// ``flush(sending:)`` is not affected.
+    /// This applies to the current runners of this process; a later ``flush(sending:)`` is not affected.
     public func retryNow() { core.retryNow() }
 
     /// Sends all writes that can be sent now, and returns.
     ///
-    /// Use it in background tasks and command-line tools. Writes that wait for a retry delay, are leased to another
-    /// runner, or cannot be read are skipped.
+    /// Writes that wait for a retry delay, are leased to another runner, or cannot be read are skipped.
     ///
     /// - Returns: Whether the outbox has no pending writes left. Rejected writes and damaged entries do not count.
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.

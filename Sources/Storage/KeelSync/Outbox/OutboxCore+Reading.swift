@@ -64,7 +64,6 @@ extension OutboxCore {
         return marks
     }
 
-    /// Reads all readable entries with a status, page by page.
     private func visit(
         _ status: String,
         _ body: (OutboxEntry) -> Void
@@ -77,7 +76,6 @@ extension OutboxCore {
         } while last != nil
     }
 
-    /// Returns whether there is a readable pending entry.
     func hasPending() async throws(StorageError) -> Bool {
         var last: Document?
         repeat {
@@ -88,16 +86,14 @@ extension OutboxCore {
         return false
     }
 
-    /// Returns all unreadable entries, sorted by id.
-    ///
-    /// Reads all entries.
+    /// Returns all unreadable entries, sorted by id, and reads all entries for it.
     func damagedEntries() async throws(StorageError) -> [DamagedOutboxEntry] {
         var damaged: [String: DamagedOutboxEntry] = [:]
         try await visitAll { for entry in $0.compactMap(\.damaged) { damaged[entry.id] = entry } }
         return damaged.values.sorted { $0.id < $1.id }
     }
 
-    /// Returns the paths of all entries that meet a condition, readable or not.
+    /// Returns the paths of the entries that meet a condition, readable or not.
     func allPaths(
         where isWanted: (OutboxItem) -> Bool = { _ in true }
     ) async throws(StorageError) -> Set<DocumentPath> {
@@ -132,7 +128,6 @@ extension OutboxCore {
         return false
     }
 
-    /// Reads all entries, page by page.
     private func visitAll(_ visit: ([OutboxItem]) -> Void) async throws(StorageError) {
         // Ordered by id, because ordering or filtering by a field omits the documents without it.
         let all = DocumentQuery(collection).order(by: .documentID).limit(to: 500)
@@ -144,7 +139,6 @@ extension OutboxCore {
         } while last != nil
     }
 
-    /// Returns the entry of a write; nil if there is none.
     func item(_ id: String) async throws(StorageError) -> OutboxItem? {
         try await items(withIDs: [id]).first ?? nil
     }

@@ -34,19 +34,16 @@ final class OutboxCore: Sendable {
     var now: Timestamp { configuration.now() }
     var moment: OutboxMoment { configuration.moment }
 
-    /// Notifies runners that entries were added or changed.
     func ring() {
         changeCount.wrappingAdd(1, ordering: .relaxed)
         signal.raise()
     }
 
-    /// Ends the retry delays of writes that did not reach the server.
     func retryNow() {
         retryCount.wrappingAdd(1, ordering: .relaxed)
         ring()
     }
 
-    /// Creates the indexes for the order of entries, and for their keys.
     func prepare() async throws(StorageError) {
         guard !isPrepared.load(ordering: .relaxed) else { return }
         let components: [IndexDefinition.Component] = [
@@ -73,7 +70,6 @@ final class OutboxCore: Sendable {
 
     // MARK: Writing
 
-    /// The last position assigned in this process.
     private static let lastPosition = Mutex<Int64>(0)
 
     /// Returns a position greater than all earlier ones of this process.
@@ -88,7 +84,6 @@ final class OutboxCore: Sendable {
         }
     }
 
-    /// Returns the document write that adds a write to the outbox.
     func insertion(of write: OutboxWrite) throws(OutboxError) -> DocumentWrite {
         do throws(StorageError) {
             let path = collection.document(write.id)

@@ -6,7 +6,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public enum State: Sendable, Hashable {
         /// The write waits to be sent; if it has a retry delay, until the given time.
         case pending(notBefore: Timestamp?)
-        /// A runner is sending the write and holds its lease until the given time.
+        /// A runner holds the lease of the write until the given time.
         case sending(until: Timestamp)
         /// The server refused the write, or too many attempts failed.
         case rejected
@@ -18,10 +18,10 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// The progress of the write.
     public let state: State
 
-    /// The number of attempts that reached the server or may have reached it.
+    /// The number of attempts that failed, without those that did not reach the server or ended with their process.
     public let attempts: Int
 
-    /// The sender's reason for the last failure.
+    /// The reason for the last failure.
     public let lastFailure: String?
 
     /// The commit time at which the write was enqueued, or moved behind the other writes of its key.
@@ -33,7 +33,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// The id of the write.
     public var id: String { write.id }
 
-    /// The key that identifies the write to the server, the same in all attempts and after restarts.
+    /// The key that identifies the write to the server, the same in all attempts across restarts.
     ///
     /// A write that is sent again after the server refused it has a new key, because the server would repeat its answer
     /// to the first key. A write whose attempts all failed keeps its key, because the server may have applied it.
@@ -132,14 +132,12 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         return attributes
     }
 
-    /// Creates a copy of an entry with another revision and number of attempts.
     init(_ other: OutboxEntry, revision: Revision, tries: Int) {
         self = other
         self.revision = revision
         self.tries = tries
     }
 
-    /// A copy of the entry without a lease.
     var withoutClaim: OutboxEntry {
         var entry = self
         entry.claimEnd = nil

@@ -2,7 +2,6 @@ internal import KeelStorage
 
 /// The writes that a runner may send now, computed from entries in their order, without access to a store or a clock.
 struct OutboxPlan {
-    /// The entries of one key, to be sent one after the other.
     struct Lane: Sendable {
         let key: String
         var entries: [OutboxEntry]
@@ -49,7 +48,6 @@ struct OutboxPlan {
         if let key { blockedKeys.insert(key) } else { isHeld = true }
     }
 
-    /// Adds the next entry in order.
     mutating func add(_ entry: OutboxEntry) {
         let key = entry.write.key
         guard !isHeld, !blockedKeys.contains(key) else { return }
@@ -84,7 +82,6 @@ struct OutboxPlan {
 }
 
 extension OutboxEntry {
-    /// The approximate size in memory.
     fileprivate var byteCount: Int {
         write.attributes.reduce(write.body.count + 512) { size, attribute in
             size + attribute.key.utf8.count + attribute.value.utf8.count

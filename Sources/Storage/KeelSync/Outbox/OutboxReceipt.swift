@@ -1,7 +1,7 @@
 internal import KeelStorage
 internal import Synchronization
 
-/// A receipt for a write, which proves that the write is stored and waits until the server accepts it.
+/// A handle of a write, which waits until the server accepts it.
 ///
 /// ```swift
 /// let receipt = try await outbox.enqueue(write)    // on disk: the user may go on
@@ -35,7 +35,7 @@ public final class OutboxReceipt: Sendable {
 
     deinit { outbox.receipts.forget(id) }
 
-    /// The last known stage of the write.
+    /// The last known stage of the write; `local` also for a rejected write and an unknown id.
     public var stage: CommitStage {
         state.withLock { state in
             if case .success = state.outcome { .server } else { .local }
@@ -44,8 +44,7 @@ public final class OutboxReceipt: Sendable {
 
     /// Waits until the server has accepted the write.
     ///
-    /// Requires a runner, such as ``Outbox/run(sending:)``, in this process. If another process sends the write, the
-    /// runner notices, but the body of the reply is nil.
+    /// Requires a runner, such as ``Outbox/run(sending:)``, in this process, even if another process sends the write.
     ///
     /// - Returns: The reply of the server.
     /// - Throws: ``OutboxError/Code/rejected``; ``OutboxError/Code/discarded``; ``OutboxError/Code/damaged`` for a
@@ -147,14 +146,14 @@ public enum CommitStage: Sendable, Hashable {
 
 /// The server's reply to an accepted write.
 public struct OutboxReply: Sendable, Hashable {
-    /// The reply as returned by the sender; nil if another process or an earlier launch sent the write.
+    /// The reply as returned by the sender; nil if another process or an earlier launch sent the write, or if its
+    /// receipt was released before the reply.
     public let body: [UInt8]?
 
     /// Creates a reply.
     public init(body: [UInt8]?) { self.body = body }
 }
 
-/// The receipts that are in use.
 final class ReceiptTable: Sendable {
     private struct Entry { weak var receipt: OutboxReceipt? }
 

@@ -27,8 +27,6 @@ extension OutboxRunner {
     }
 
     /// Delays a key after the store failed to record a lease or an outcome.
-    ///
-    /// Without the delay, the runner would retry the key immediately, in a busy loop.
     private func stall(_ key: String, _ error: StorageError) {
         guard !error.isCancellation else { return }
         let failures = state.withLock { ($0.stalledKeys[key]?.failures ?? 0) + 1 }

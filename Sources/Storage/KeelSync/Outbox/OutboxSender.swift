@@ -1,9 +1,8 @@
 /// A type that sends the writes of an outbox to a server.
 ///
-/// A sender makes one attempt and returns its verdict; the outbox handles retries, order and delays. The sender must
-/// pass on ``OutboxDelivery/idempotencyKey``, so that the server applies a write once even if it arrives twice: a
-/// process can end after the server has applied a write and before the outbox has recorded it. `HTTPOutboxSender` in
-/// `KeelRepositories` is a sender for REST services.
+/// A sender makes one attempt; the outbox handles retries, order and delays. The sender must pass on
+/// ``OutboxDelivery/idempotencyKey``, so that the server applies a write once even if it arrives twice.
+/// `HTTPOutboxSender` in `KeelRepositories` is a sender for REST services.
 public protocol OutboxSender: Sendable {
     /// Sends a write once.
     ///
@@ -21,7 +20,8 @@ public struct OutboxDelivery: Sendable, Hashable {
     /// The key that identifies the write to the server, the same in all attempts.
     public let idempotencyKey: String
 
-    /// The number of the attempt, counted from 1 across restarts; includes attempts whose process ended.
+    /// The number of the attempt, counted from 1 across restarts, and again from 1 after ``Outbox/edit(_:_:)`` or
+    /// ``Outbox/retry(_:)`` of a rejected write.
     public let attempt: Int
 
     /// Whether an earlier attempt with the same idempotency key may have reached the server, which may still be
@@ -52,8 +52,8 @@ public enum OutboxVerdict: Sendable, Hashable {
     /// The server refused the write, and would refuse it again.
     case rejected(reason: String)
 
-    /// The attempt failed for a temporary reason; `after` is the delay that the server asks for, which the outbox
-    /// grants up to ``Outbox/Configuration/maximumRequestedDelay``.
+    /// The attempt failed for a temporary reason; `after` is the delay that the server requests, limited by
+    /// ``Outbox/Configuration/maximumRequestedDelay``.
     case failed(reason: String, after: Duration? = nil)
 
     /// The attempt did not reach the server, and does not count.

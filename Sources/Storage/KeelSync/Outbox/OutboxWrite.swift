@@ -6,20 +6,18 @@ internal import Foundation
 
 /// A write to send to a server.
 ///
-/// The ``OutboxSender`` defines the meaning of ``kind``, ``attributes`` and ``body``. They are stored unencrypted:
-/// exclude tokens, and let the sender sign its requests.
+/// The ``OutboxSender`` defines the meaning of ``kind``, ``attributes`` and ``body``. They are stored unencrypted,
+/// unless the store is sealed: exclude tokens, and let the sender sign its requests.
 public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// The unique id of the write, and the prefix of its idempotency key; not empty, and without a slash.
     ///
-    /// Until seven days after the server has accepted a write, enqueuing a write with the same id changes nothing. A
-    /// call that failed with an unknown effect can therefore be repeated with the same value. A discarded write can be
-    /// enqueued again.
+    /// Enqueuing a write with the id of one in the outbox, or of one that the server has accepted in the last seven
+    /// days, adds nothing; see the methods of ``Outbox``. A discarded write can be enqueued again.
     public let id: String
 
     /// The subject of the write, such as `favourites/42`.
     ///
-    /// Writes of one key are sent one after the other, in the order in which they were enqueued. Writes of different
-    /// keys do not wait for each other.
+    /// Writes of one key are sent one after the other, in order. Writes of different keys do not wait for each other.
     public var key: String
 
     /// The kind of the write, as defined by the sender.
@@ -33,9 +31,8 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
 
     /// The name of the user to whom the write belongs, such as the identity of an `AuthSession`; nil for none.
     ///
-    /// A sender that signs requests sends the write only as this user, and leaves it in the outbox while no user or
-    /// another user is signed in. It sends a write without an owner as the signed-in user. Give the writes of different
-    /// users different keys: a write that waits for its user holds the later writes of its key.
+    /// A sender that signs requests sends the write only as this user, and a write without an owner as the signed-in
+    /// user. Give the writes of different users different keys: see <doc:OutboxGuarantees>.
     public var owner: String?
 
     /// Creates a write.

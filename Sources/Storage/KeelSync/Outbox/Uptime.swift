@@ -19,7 +19,6 @@ package struct Uptime: Sendable {
     /// Returns the time since the machine started, including sleep.
     package let elapsed: @Sendable () -> Duration
 
-    /// Creates a source of time.
     package init(boot: String, elapsed: @escaping @Sendable () -> Duration) {
         self.boot = boot
         self.elapsed = elapsed
@@ -60,7 +59,6 @@ struct OutboxMoment: Sendable {
     /// The identifier of the machine's start and the time since then; nil if only the time of day counts.
     let uptime: (boot: String, time: Duration)?
 
-    /// The fields that store the moment.
     var fields: DocumentFields {
         var fields: DocumentFields = ["wall": .timestamp(wall)]
         if let uptime {
@@ -72,7 +70,6 @@ struct OutboxMoment: Sendable {
 }
 
 extension Outbox.Configuration {
-    /// The time of day and the time since the machine's start.
     var moment: OutboxMoment {
         // A custom clock, as in a test, replaces the machine's time for leases, too.
         let source = uptime ?? (clock is ContinuousClock ? Uptime.system : nil)
