@@ -4,9 +4,8 @@ public import KeelDocuments
 public struct ChangeRequest: Sendable, Hashable {
     /// The position to start after; nil for the start of the change log.
     ///
-    /// With nil, the pages contain the current state of every document in scope, so the change log alone suffices to
-    /// make a copy. After a consistent point, the scope may change from page to page; a copy must use one scope from
-    /// start to end.
+    /// With nil, the pages contain the current state of every document in scope. After a consistent point, the scope
+    /// may change from page to page; a copy must use one scope from start to end.
     public var after: ChangeCursor?
     /// The documents whose changes are requested.
     public var scope: ChangeScope
@@ -31,8 +30,8 @@ public struct ChangeRequest: Sendable, Hashable {
     public var limit: Int
     /// The approximate maximum size of the documents in one page, in bytes; nil for no limit.
     ///
-    /// The default is 8 MiB. A page has at least one change, whatever its size. An adapter that does not copy documents
-    /// for a page may ignore the limit.
+    /// The default is 8 MiB. A page ends with the document that reaches the limit. An adapter that does not copy
+    /// documents for a page may ignore the limit.
     public var maximumBytes: Int?
     /// The time to wait for a change if there is none; nil to return at once.
     public var waitTimeout: Duration?
@@ -71,16 +70,16 @@ public struct ChangeRequest: Sendable, Hashable {
     }
 }
 
-/// A reader for which a store retains unread changes.
+/// A reader for which a store retains unread changes, such as a copy or a mirror that disconnects for a while.
 ///
-/// Long-running copies and mirrors that disconnect for a while name themselves in their requests. Meanwhile, the store
-/// may replace several changes of a document by the last one.
+/// The store may replace several unread changes of a document by the last one. SQLite and PostgreSQL stores retain
+/// changes for up to 1,000 readers, and ignore further ones.
 public struct ChangeReader: Sendable, Hashable {
-    /// The reader's name, at most 100 bytes; the same in every request of the reader.
+    /// The reader's name, at most 1,500 bytes; the same in every request of the reader.
     public var name: String
     /// The time that the store waits for the reader after its last request; zero releases the reader at once.
     ///
-    /// A store may wait for a shorter time. Setting the clock to another year does not end a reader.
+    /// SQLite and PostgreSQL stores wait for at most 90 days. Setting the clock to another year does not end a reader.
     public var lifetime: Duration
 
     /// Creates a reader.
@@ -93,10 +92,9 @@ public struct ChangeReader: Sendable, Hashable {
 /// Changes in the order in which they happened.
 ///
 /// A page holds *states*, not steps: a document that changed three times can appear once, in its state at the time of
-/// the read. This state is never older than the document's state in an earlier page. Applying a page twice has no
-/// further effect. A document's revision decreases between pages only if a `DocumentWrite/Operation/replicate(_:)`
-/// lowered it. If ``isCaughtUp`` is true, the changes delivered so far form a consistent state of the store; listeners
-/// publish only such states.
+/// the read. This state is never older than the document's state in an earlier page. A document's revision decreases
+/// between pages only if a `DocumentWrite/Operation/replicate(_:)` lowered it. If ``isCaughtUp`` is true, the changes
+/// delivered so far form a consistent state of the store.
 public struct ChangePage: Sendable {
     /// A change to one document.
     public enum Change: Sendable, Hashable {
@@ -113,8 +111,7 @@ public struct ChangePage: Sendable {
         case leftScope(DocumentPath)
         /// The document changed and cannot be read.
         ///
-        /// A damaged document does not block the changes after it: an adapter reports it with this case, and throws
-        /// only if it cannot read the page at all.
+        /// An adapter throws only if it cannot read the page at all.
         case unreadable(UnreadableDocument)
 
         /// The path of the document that changed.
@@ -139,7 +136,7 @@ public struct ChangePage: Sendable {
     public var time: Timestamp?
     /// The origins of the changes, if the adapter has `StorageCapabilities/origins`.
     ///
-    /// Each origin belongs to the state in this page. A state written without an origin has no entry.
+    /// A state written without an origin has no entry.
     public var origins: [DocumentPath: ChangeOrigin]
     /// The last committed mutation of each of the requested ``ChangeRequest/clients``, if ``isCaughtUp`` is true.
     ///

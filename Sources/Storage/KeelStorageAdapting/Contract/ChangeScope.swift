@@ -2,19 +2,19 @@ public import KeelDocuments
 
 /// The documents whose changes a reader wants: all of them, or a set of interests.
 ///
-/// A scope combines documents, collections, collection groups and queries, so that the interests of many readers fit in
-/// one scope. A change is in scope if at least one of them includes its document.
+/// A change is in scope if at least one of the scope's documents, collections, collection groups and queries includes
+/// its document.
 ///
 /// ```swift
 /// var scope = ChangeScope.documents(["users/ada"])
 /// scope.formUnion(.query(DocumentQuery("notes").where(.equal("owner", "ada"))))
 /// ```
 ///
-/// Only the collections and the condition of a query count; its order, limit and bounds do not. A reader receives the
-/// changes in the query's collections: the document if it matches the condition, otherwise its removal or
-/// ``ChangePage/Change/leftScope(_:)``, whether or not the document matched before. If the document does not match, an
-/// adapter may also send the document itself. It may send nothing only if the document has not matched in any state
-/// that a reader can have seen, including states that no page shows.
+/// A query's order, limit and bounds do not count. A reader receives the changes in the query's collections: the
+/// document if it matches the condition, otherwise its removal or ``ChangePage/Change/leftScope(_:)``, whether or not
+/// the document matched before. If the document does not match, an adapter may also send the document itself. It may
+/// send nothing only if the document has not matched in any state that a reader can have seen, including states that no
+/// page shows.
 public struct ChangeScope: Sendable, Hashable {
     /// The documents in a query's scope that match a condition.
     public struct Selection: Sendable, Hashable {
@@ -173,10 +173,8 @@ public struct ChangeScope: Sendable, Hashable {
 }
 
 /// A scope prepared for matching changes.
-///
-/// Adapters use it so that scopes have the same meaning everywhere.
 public struct ScopeFilter: Sendable {
-    /// The scope that the filter was created from.
+    /// The scope.
     public let scope: ChangeScope
     private typealias Selection = ChangeScope.Selection
     private let queries: [PreparedQuery]
@@ -210,7 +208,7 @@ public struct ScopeFilter: Sendable {
     /// Returns the change to deliver to a reader of the scope; nil if the change is out of scope.
     ///
     /// A document that only queries cover, and whose state matches none of them, is reported as having left the scope.
-    /// An unreadable document may match and is always reported.
+    /// An unreadable document in their collections is always reported.
     public func told(_ change: ChangePage.Change) -> ChangePage.Change? {
         let path = change.path
         if scope.isWhole(path.collection) || scope.documents.contains(path) { return change }

@@ -3,8 +3,6 @@ package import KeelDocuments
 internal import Synchronization
 
 /// The states of a store that readers hold for a while, by their times.
-///
-/// Their number and duration are bounded, because a store must keep everything that was replaced since a held state.
 package final class HeldStates<State: Sendable>: Sendable {
     private struct Held {
         let state: State
@@ -34,13 +32,12 @@ package final class HeldStates<State: Sendable>: Sendable {
 
     deinit { endAll() }
 
-    /// Reads the state of a time, and extends or releases the caller's hold: the duration counts from now, zero
-    /// releases it, and nil leaves it as it is.
+    /// Reads the state of a time, and extends the hold by a duration from now, releases it for zero, or leaves it for
+    /// nil.
     ///
     /// Returns nil if the state is not held.
     ///
-    /// A hold is extended before the read, so that it cannot expire meanwhile, and released after the read. A read that
-    /// fails releases nothing, because the caller may repeat it.
+    /// A read that fails releases nothing.
     package func read<Value, Failure: Error>(
         at time: Timestamp,
         holdingFor duration: Duration? = nil,
@@ -78,8 +75,8 @@ package final class HeldStates<State: Sendable>: Sendable {
 
     /// Holds a state for a while.
     ///
-    /// If a state of the same time is already held, it stays, for the longest duration that any request asked for,
-    /// counted from the last request.
+    /// A state of the same time that is already held stays, for the longest duration requested, counted from the last
+    /// request.
     ///
     /// - Returns: Whether the state is held; false if there was no room or after ``endAll()``.
     package func hold(_ state: State, at time: Timestamp, for duration: Duration) -> Bool {

@@ -8,11 +8,10 @@ public struct IndexStatus: Sendable, Hashable {
     public let name: String
     /// The share of the documents that has been indexed, from 0 to 1.
     ///
-    /// At 1, queries use the index; before that, they scan. An index stays below 1 while a document that it covers
-    /// cannot be read.
+    /// At 1, queries use the index; before that, they scan. An index of fields stays below 1 while a document that it
+    /// covers cannot be read; a search is completed without such documents.
     public let progress: Double
 
-    /// Creates the status of an index of a store whose last document has a number.
     package init(_ index: StoredIndex, last: Int64) {
         switch index.kind {
         case .fields(let definition): schema = StorageSchema(indexes: [definition])

@@ -1,14 +1,13 @@
 /// The retention of a store's change log and receipts.
 ///
 /// The log keeps every change for ``age``. After that, it keeps the last change of each document, including removals,
-/// for ``tombstoneAge``: a reader that was away for months still gets the changed and removed documents, in pages, at
-/// the cost of the changed documents. An older cursor expires, and its reader starts again with a copy.
+/// for ``tombstoneAge``. An older cursor expires, and its reader starts again with a copy.
 ///
 /// The log keeps the changes that a registered reader has not read, for at most ``tombstoneAge`` plus the reader's
-/// lifetime. A reader that does not return therefore cannot make the store grow forever.
+/// lifetime.
 ///
-/// Ages follow the wall clock, but a step of more than a day counts as a day, until the clock is right again: a clock
-/// that is temporarily set to another year removes nothing early.
+/// Ages follow the wall clock, but a step of more than a day counts as a day until the clock is right again. The limits
+/// are enforced with later commits.
 public struct LogRetention: Sendable, Hashable {
     /// The time for which every change is kept.
     public var age: Duration
@@ -23,9 +22,9 @@ public struct LogRetention: Sendable, Hashable {
     public var tombstoneBytes: Int
     /// The minimum time for which the receipt of a batch with an id is kept.
     ///
-    /// During this time, a repeated batch is recognized and gets the receipt of its first commit. A receipt takes about
-    /// 100 bytes plus the results of the batch's transforms. A clock that is temporarily set to another year does not
-    /// shorten the time; to ensure this, receipts stay up to a day longer, and at most a quarter of the time.
+    /// During this time, a repeated batch gets the receipt of its first commit. A receipt takes about 100 bytes plus
+    /// the results of the batch's transforms. Receipts stay up to a quarter of the time longer, at most a day, so that
+    /// a wrong clock does not shorten it.
     public var receiptAge: Duration
 
     /// Creates a retention.

@@ -19,25 +19,23 @@ public struct ReadRequest: Sendable, Hashable {
     /// The maximum age of the state that the answer can come from; nil for the current state.
     ///
     /// With nil, the answer includes every commit that returned before the read began. With a duration, an adapter with
-    /// a replica may answer from a state that was current at most that long before the read began; ``ReadResult/time``
-    /// and ``ReadResult/position`` then belong to that state. The answer can lack the caller's own last commits, and a
-    /// read can see an earlier state than the read before it. Reads ``asOf`` a time, with ``holdDuration`` or with
-    /// ``reads`` ignore the duration.
+    /// a replica may answer from a state that was current at most that long before. The answer can lack the caller's
+    /// own last commits, and a read can see an earlier state than the read before it. Reads ``asOf`` a time, with
+    /// ``holdDuration`` or with ``reads`` ignore the duration.
     ///
     /// `PostgreSQLStorageAdapter` answers from a standby, if its URL names one and the duration is at least 100
     /// milliseconds. An adapter without a replica answers from the current state, as the memory and SQLite adapters do.
-    /// `FirestoreStorageAdapter` sends the duration to `keel serve`, which passes it to its store. `StorageClient` sets
-    /// it only in a client made by its method `allowingStaleness(of:)`.
+    /// `FirestoreStorageAdapter` sends the duration to `keel serve`, which passes it to its store.
     public var maximumStaleness: Duration?
-    /// Whether the answer needs ``ReadResult/position``, which can take extra work.
+    /// Whether the answer needs ``ReadResult/position``.
     public var needsPosition = false
     /// Whether a query without a declared index throws `StorageError/Code/indexRequired` instead of scanning.
     public var isStrict = false
     /// The time whose state to read; nil for the current state.
     ///
     /// Needs `StorageCapabilities/pointInTimeReads`. The time is a store time, not a time of documents: a state
-    /// includes the batches whose `CommitReceipt/commitTime` is not later. ``ReadResult/position`` is the position of
-    /// the past state. The read throws `StorageError/Code/snapshotTooOld` for a time before the store's history, and
+    /// includes the batches whose `CommitReceipt/commitTime` is not later. The read throws
+    /// `StorageError/Code/snapshotTooOld` for a time before the store's history, and
     /// `StorageError/Code/invalidArgument` for a time in the future.
     public var asOf: Timestamp?
     /// Whether the answer needs ``ReadResult/time``.
@@ -53,8 +51,8 @@ public struct ReadRequest: Sendable, Hashable {
     /// `StorageError/Code/snapshotTooOld`, unless the store has a history. A store holds only a few states at a time.
     /// If it can hold no more and has no history, the answer has no time.
     ///
-    /// A read ``asOf`` the time of a held state with a duration of zero releases the state early, unless the read
-    /// fails. Several reads can hold the same state; each of them releases it once.
+    /// A read ``asOf`` that time with a duration of zero releases the state early, unless the read fails. Several reads
+    /// can hold the same state; each of them releases it once.
     public var holdDuration: Duration?
     /// Whether the answer reports unreadable documents in ``ReadResult/unreadable`` and omits them.
     ///
@@ -91,9 +89,8 @@ public struct ReadResult: Sendable {
     public var position: ChangeCursor?
     /// The store's time of the snapshot that was read.
     ///
-    /// It is the time of the last change in the snapshot, and so usually earlier than the present. It never decreases,
-    /// whatever the clock does. In a store with `StorageCapabilities/pointInTimeReads`, a read as of this time returns
-    /// the same result.
+    /// It is the time of the last change in the snapshot, and never decreases. In a store with
+    /// `StorageCapabilities/pointInTimeReads`, a read as of this time returns the same result.
     public var time: Timestamp?
     /// The query's plan, if the adapter plans queries.
     public var plan: QueryPlan?

@@ -2,7 +2,6 @@ package import KeelDocuments
 
 /// The content of an answer, for callers who know which operation it answers; anything else is an error.
 extension ReadResult {
-    /// One entry per path of a read of documents; nil for a missing document.
     package var documents: [Document?] {
         get throws(StorageError) {
             guard case .documents(let documents) = payload else { throw Self.wrong("documents") }
@@ -10,7 +9,6 @@ extension ReadResult {
         }
     }
 
-    /// The documents of a query, in its order.
     package var found: [Document] {
         get throws(StorageError) {
             guard case .found(let documents) = payload else { throw Self.wrong("a query") }
@@ -18,7 +16,6 @@ extension ReadResult {
         }
     }
 
-    /// One value per aggregation.
     package var values: [DocumentValue] {
         get throws(StorageError) {
             guard case .values(let values) = payload else { throw Self.wrong("an aggregation") }
@@ -33,7 +30,6 @@ extension ReadResult {
         return values
     }
 
-    /// The names of collections.
     package var names: [String] {
         get throws(StorageError) {
             guard case .names(let names) = payload else { throw Self.wrong("a listing") }
@@ -41,7 +37,6 @@ extension ReadResult {
         }
     }
 
-    /// The error for a result whose kind or size does not fit the operation.
     package static func wrong(_ operation: String) -> StorageError {
         StorageError(.unknown, "the store returned the wrong kind of result for \(operation)")
     }

@@ -1,10 +1,10 @@
 /// Short-lived records that all servers of a store share.
 ///
-/// A server stores in them the data that the next request of a client needs, so that any server can answer it. They are
-/// not part of the store's data: no read, change, copy or backup contains them. A store can lose all records at once,
-/// for example when its database crashes, or remove the least recently used ones when they exceed its limits. It
-/// removes them from the largest group: keys that are equal up to their last slash are a group, such as the records of
-/// one caller. It never returns an outdated record.
+/// A server stores in them the data that the next request of a client needs, so that any server can answer it. No read,
+/// change, copy or backup of the store contains them. A store can lose all records at once, for example when its
+/// database crashes. When they exceed its limits, it removes those that expire first, from the largest groups: keys
+/// that are equal up to their last slash are a group, such as the records of one caller. It never returns an outdated
+/// record.
 public protocol SharedRecords: Sendable {
     /// Returns a record; nil if it is unknown or expired.
     func sharedRecord(_ key: String) async throws(StorageError) -> SharedRecord?

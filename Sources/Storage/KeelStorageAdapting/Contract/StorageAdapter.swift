@@ -2,8 +2,8 @@ internal import KeelDocuments
 
 /// A type that stores documents.
 ///
-/// Apps use `StorageClient`; adapters implement only this protocol. Encoding, validation, typed collections, listeners
-/// and retries belong to the client and to decorators. An adapter guarantees that:
+/// Encoding, validation, typed collections, listeners and retries belong to `StorageClient` and to decorators. An
+/// adapter guarantees that:
 ///
 /// - A commit that has returned is visible to every later read, from any task.
 /// - A batch takes effect completely or not at all, and its writes apply in order.
@@ -13,9 +13,8 @@ internal import KeelDocuments
 /// - An error whose `StorageError/effect` is `none` left the stored data unchanged.
 /// - It never calls user code, and accepts calls from any number of tasks.
 ///
-/// An adapter declares everything that it offers beyond these guarantees in ``capabilities``; requests that need more
-/// throw `StorageError/Code/unsupported`. ``StorageEvaluator`` implements the semantics of writes, filters and orders
-/// as pure functions; adapters that use it behave alike.
+/// Requests that need more than ``capabilities`` throw `StorageError/Code/unsupported`. ``StorageEvaluator`` implements
+/// the semantics of writes, filters and orders as pure functions.
 ///
 /// Run `StorageAdapterCheck` from `KeelConformance` against every new adapter and decorator.
 public protocol StorageAdapter: Sendable {

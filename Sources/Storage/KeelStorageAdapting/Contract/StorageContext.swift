@@ -3,17 +3,14 @@ public import KeelDocuments
 
 /// The time limit and the caller of a call.
 ///
-/// The context belongs to the task rather than to each request. Layers between an app and its store make requests of
-/// their own: a migration writes back documents, a mirror reads twice, a transaction sends many requests. All of them
-/// share the limits of the call, without code in any decorator.
+/// The context belongs to the task rather than to each request: the requests that decorators make during a call share
+/// its limits.
 ///
-/// A limit is set as a duration and becomes a deadline, so that waiting, retries and earlier requests reduce the time
-/// left for later requests. Over a network it is sent as a duration, because the clocks of two machines differ.
+/// A limit becomes a deadline, so that waiting, retries and earlier requests reduce the time left for later requests.
 ///
-/// **For adapters.** The client ends a call by canceling it; an adapter that handles cancellation needs to do nothing
-/// more. An adapter that forwards a request to another service passes on ``timeLeft``. Work for several callers, or
-/// work that continues after a call has returned, does not belong to one call: read ``current`` when called, and run
-/// such work within ``withoutContext(_:)``.
+/// The client ends a call by canceling it. An adapter that forwards a request to another service passes on
+/// ``timeLeft``. Work for several callers, or work that continues after a call has returned, runs within
+/// ``withoutContext(_:)``.
 public struct StorageContext: Sendable {
     private struct Deadline: Sendable {
         let timer: DeadlineTimer
@@ -28,14 +25,11 @@ public struct StorageContext: Sendable {
     public static var current: StorageContext { bound ?? StorageContext() }
 
     /// The caller; nil for the app itself, for a server's own work, and for an anonymous caller of a server.
-    ///
-    /// A server reads the changes that all its listeners share without a principal.
     public let principal: StoragePrincipal?
     /// The attempts of the call, if all of them are for the user of the first one.
     package let attempts: StorageAttempts?
     private let deadline: Deadline?
 
-    /// Creates a context of the app itself, without limits.
     package init() { self.init(principal: nil, deadline: nil) }
 
     private init(
@@ -76,16 +70,12 @@ public struct StorageContext: Sendable {
         )
     }
 
-    /// Runs a closure outside any call, for example to start a task that serves many callers.
-    ///
-    /// In the closure, ``current`` has no limits and no principal.
+    /// Runs a closure without limits and without a principal, for example to start a task that serves many callers.
     public static func withoutContext<Value>(_ body: () -> Value) -> Value {
         $bound.withValue(nil, operation: body)
     }
 
     /// Runs a closure that starts a task with this context, without enforcing its deadline.
-    ///
-    /// Over the life of a task that mostly waits, this takes less memory than ``bind(isolation:_:)`` in the task.
     package func starting<Value>(_ body: () -> Value) -> Value {
         Self.$bound.withValue(self, operation: body)
     }

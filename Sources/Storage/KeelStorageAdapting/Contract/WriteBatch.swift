@@ -5,8 +5,7 @@ public struct WriteBatch: Sendable, Hashable {
     /// The id that identifies repetitions of this batch, at most 1,500 bytes.
     ///
     /// With `StorageCapabilities/idempotentCommits`, a second commit with the same id changes nothing and returns the
-    /// first receipt. A batch without an id is applied each time it is committed, at less cost; callers that may repeat
-    /// a commit must set an id, as `RetryingStorageAdapter` does.
+    /// first receipt. A batch without an id is applied each time it is committed, at less cost.
     public var id: String?
     /// The writes, applied in order.
     public var writes: [DocumentWrite]
@@ -50,16 +49,14 @@ extension WriteBatch {
 
 /// The client that a batch comes from, and the number of its mutation.
 ///
-/// The change log records the origin, so that a client recognizes its own writes when reading changes. A batch without
-/// an origin leaves no trace of its author. The origin does not replace ``WriteBatch/id``, which identifies a commit to
-/// apply it only once; the origin identifies its source and its order.
+/// The change log records the origin, so that a client recognizes its own writes when reading changes. The origin does
+/// not replace ``WriteBatch/id``: it does not keep a batch from being applied twice.
 public struct ChangeOrigin: Sendable, Hashable {
     /// The client: a random name that an installation gives itself, at most 1,500 bytes.
     public var client: String
     /// The number of the mutation, which increases by one with each mutation of the client.
     ///
-    /// The store keeps the highest number of each client. A client commits its mutations in order, so that the highest
-    /// number acknowledges all mutations before it.
+    /// A client commits its mutations in order: the highest number in the store acknowledges all before it.
     public var mutation: Int64
 
     /// Creates an origin.
@@ -89,7 +86,7 @@ public struct TransactionReads: Sendable, Hashable {
     public struct DocumentRead: Sendable, Hashable {
         /// The document.
         public var path: DocumentPath
-        /// The document's revision; nil if the document was missing.
+        /// The revision that was read; nil if the document was missing.
         public var revision: Revision?
 
         /// Creates the record of a document.
@@ -104,8 +101,6 @@ public struct TransactionReads: Sendable, Hashable {
     /// The queries read.
     public var queries: [QueryRead]
     /// A position of the store at which all results were valid, if known.
-    ///
-    /// A store that is still at this position need not check individual results.
     public var position: ChangeCursor?
 
     /// Creates a read set.

@@ -79,8 +79,6 @@ package struct BodySealing: Sendable {
         return (try? open(proof, as: Self.proofContext)) == Self.proof
     }
 
-    /// Seals a store's proof with the present key.
-    ///
     /// - Parameter proof: The proof of a store that has passed ``check(_:opensDocument:)``.
     /// - Returns: The new proof; nil if the proof is under this key already, or the store has no key.
     /// - Throws: Errors of the sealing.

@@ -68,7 +68,6 @@ package struct ChangePageReader {
 
     // MARK: Copies
 
-    /// Documents of a copy, up to the limits of a page.
     private struct Copy {
         var changes: [ChangePage.Change] = []
         var size: AnswerSize
@@ -144,7 +143,6 @@ package struct ChangePageReader {
 
     // MARK: The log
 
-    /// A document that is present, in a page of the log.
     private struct Present {
         /// Its change for the reader; nil if it is out of scope.
         let told: ChangePage.Change?

@@ -4,7 +4,6 @@ package import KeelDocuments
 ///
 /// A rejected batch has written nothing, and a store can compute many batches and write them together.
 package struct CommitDraft {
-    /// A stored document, with the numbers of its collection and row.
     package struct Stored {
         package var collection: Int64?
         package var row: Int64?

@@ -2,18 +2,14 @@ internal import KeelDocuments
 
 /// The entries of the change log, and the documents, that a page of changes reads.
 ///
-/// A change out of scope costs an entry of the log and no document. If the scope names few collections and documents,
-/// the store itself skips the entries of others. An index for them would cost every commit more than it saves the few
-/// readers that catch up.
+/// If the scope names few collections and documents, the store itself skips the entries of others.
 final class FeedScope {
-    /// The documents of a collection that are wanted.
     private enum Wanted {
         case nothing
         case everything
         case documents
     }
 
-    /// The wanted documents of one collection.
     struct Part {
         let collection: Int64
         /// The paths of the documents, sorted; nil for all.

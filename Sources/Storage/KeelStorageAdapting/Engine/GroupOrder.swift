@@ -2,13 +2,11 @@ package import KeelDocuments
 
 /// A range of a collection's documents in the order of their ids.
 package struct IdentifierStretch {
-    /// The collection's number in the store.
     package let collection: Int64
     package let isBackward: Bool
     /// The bounds, each with the comparison operator between a document's id and the bound.
     package let bounds: [(sign: String, id: String)]
 
-    /// Creates the range of all documents after an id.
     init(of collection: Int64, after id: String) {
         self.collection = collection
         isBackward = false
@@ -67,7 +65,6 @@ package protocol CollectionDirectory {
 /// between that document and the next one in its collection, which remains open meanwhile.
 package struct GroupOrder {
     package struct Member {
-        /// The collection's number in the store.
         package let number: Int64
         package let path: CollectionPath
         /// The common prefix of the path keys of its documents.
@@ -157,7 +154,6 @@ package struct GroupOrder {
         }
     }
 
-    /// Returns the next range; nil at the end.
     package mutating func next() throws -> IdentifierStretch? {
         while stretches.isEmpty {
             guard let member = try nextMember() else {

@@ -14,8 +14,7 @@ package struct IndexBuild: Sendable {
 
     /// The indexes that cover an unreadable document.
     ///
-    /// If completed without it, they would hide it even after it becomes readable. Until it is readable, replaced or
-    /// removed, queries scan and report it.
+    /// Until it is readable, replaced or removed, they stay incomplete, and queries scan and report it.
     fileprivate var heldUp: Set<Int64> = []
 
     package init() {}

@@ -37,12 +37,10 @@ package final class IndexBuilding: Sendable {
         }
     }
 
-    /// Waits until nothing is being built.
     package func wait() async {
         while let task = state.withLock({ $0.task }) { await task.value }
     }
 
-    /// Cancels the build in progress, and starts no further one.
     package func end() {
         let task = state.withLock { state in
             state.isEnded = true

@@ -1,6 +1,5 @@
 package import KeelDocuments
 
-/// A document and its position in the tables.
 package struct CheckedDocument {
     package let document: Document
     package let collection: Int64
@@ -28,9 +27,8 @@ package struct CheckedEntry {
 
 /// The tables of a store, as an integrity check reads them.
 package protocol CheckedTables {
-    /// Returns the damage that the database itself detects.
     func damage() throws -> [String]
-    /// Returns all indexes, including those being built.
+    /// Returns all indexes, also those being built.
     func indexes() throws -> [StoredIndex]
     /// Returns whether the change log ever had a change.
     func hasChanges() throws -> Bool
@@ -85,17 +83,14 @@ public struct IntegrityReport: Sendable, Hashable {
     }
 }
 
-/// A check that compares the tables of a store with their expected contents.
 package struct IntegrityCheck {
     private let tables: any CheckedTables
     /// The problems found, described without document contents.
     package private(set) var problems: [String] = []
     /// The number of documents, including unreadable ones.
     package private(set) var documentCount = 0
-    /// The entries that are not looked up yet.
     private var pending: [CheckedEntry] = []
 
-    /// The number of entries that are looked up at a time.
     private static let mostPending = 500
     /// The number of documents between two reports of the progress.
     private static let documentsPerReport = 1_000
@@ -147,7 +142,6 @@ package struct IntegrityCheck {
         try lookUp()
     }
 
-    /// Checks that a document's entries exist, and returns their expected number.
     private mutating func entries(
         of found: CheckedDocument,
         in index: StoredIndex

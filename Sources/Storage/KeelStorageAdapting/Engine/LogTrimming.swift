@@ -1,6 +1,5 @@
 internal import Synchronization
 
-/// The three parts of a change log, as ``LogTrimming`` moves their limits.
 package struct LogParts: Hashable {
     /// The sequence of the last change.
     package let sequence: Int64
@@ -24,7 +23,6 @@ package struct LogParts: Hashable {
     }
 }
 
-/// A change in a log that is trimmed.
 package struct AgingChange {
     package let sequence: Int64
     package let mark: Int64
@@ -74,19 +72,15 @@ package protocol TrimmedLog {
     /// Removes all changes before a sequence.
     func removeChanges(before sequence: Int64) throws
 
-    /// Stores the limits of the log's parts.
     func write(_ parts: LogParts) throws
 }
 
 /// Keeps the change log within its limits, one step per write transaction.
 ///
-/// The log has three parts. After ``LogParts/compacted`` it has every change. Before that, it has only the last change
-/// of each document, which may be its removal. Pages of changes contain states, so they are the same without the changes
-/// in between, and the cost of catching up depends on the number of changed documents, not of changes. Up to
-/// ``LogParts/trimmed`` there is nothing, and cursors expire.
+/// After ``LogParts/compacted``, the log has every change. Before that, it has only the last change of each document,
+/// which may be its removal. Up to ``LogParts/trimmed`` there is nothing, and cursors expire.
 ///
-/// A document that changes again keeps its former last change until that is dropped. Compaction does not remove it,
-/// because finding it would cost every commit a lookup in the old part.
+/// A document that changes again keeps its former last change until that is dropped.
 package struct LogTrimming {
     /// The largest number of changes that one step drops by walking the log.
     private static let mostDropped = 10_000
@@ -189,7 +183,6 @@ package struct LogTrimming {
     }
 }
 
-/// Decides when to check the change log's length.
 package final class TrimmingPace: Sendable {
     private static let most = 1_024
 
@@ -207,7 +200,6 @@ package final class TrimmingPace: Sendable {
         period.store(present + count, ordering: .relaxed)
     }
 
-    /// Makes trimming due with the next commit.
     package func goOn() { changes.store(.max / 2, ordering: .relaxed) }
 
     /// Returns whether enough changes have accumulated for trimming to be worth its cost.
@@ -224,7 +216,6 @@ package final class TrimmingPace: Sendable {
         changes.load(ordering: .relaxed) + count >= Self.threshold(retention)
     }
 
-    /// Finding the place in the log costs lookups in the store.
     private static func threshold(_ retention: LogRetention) -> Int {
         min(max(1, retention.bytes / 1_024), most)
     }

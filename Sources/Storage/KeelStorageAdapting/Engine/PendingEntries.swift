@@ -2,10 +2,8 @@ internal import Foundation
 
 /// Changes to index entries, buffered to be written in index order.
 ///
-/// Each index sorts documents differently. Written immediately, the entries of a large commit would touch pages all
-/// over the file, many of them repeatedly; in order, each page is read and changed once.
+/// In this order, a large commit reads and changes each page of the file once.
 package final class PendingEntries {
-    /// A change to an entry.
     package struct Change {
         /// The number of the index.
         package let index: Int64

@@ -31,7 +31,6 @@ extension QueryExecution {
         return (aggregator.values, plan)
     }
 
-    /// Returns the number of documents after offset and limit.
     private func cut(_ count: Int) -> Int {
         min(max(0, count - prepared.query.offset), prepared.limit ?? .max)
     }

@@ -32,7 +32,6 @@ package struct QueryExecution {
     private var streamedCount = 0
     /// The rows that have been read, if several index ranges may contain the same row.
     private var streamedRows: Set<Int64>?
-    /// The number of documents that were read.
     var examined = 0
     private var found: [(key: [UInt8], document: Document)] = []
     /// The documents found in a range that contains exactly those of the query, in the order of the result.
@@ -46,7 +45,6 @@ package struct QueryExecution {
     /// The collection of the last document, which is usually that of the next one.
     private var collection: (number: Int64, path: CollectionPath)?
 
-    /// Prepares a query for the present or for a past of the store.
     package init(
         _ query: DocumentQuery,
         in store: any StoreSnapshot,
@@ -65,7 +63,6 @@ package struct QueryExecution {
         if !documents.changed.isEmpty { self.past = documents }
     }
 
-    /// Returns the query's documents, and the plan that found them.
     package mutating func documents(isStrict: Bool = false) throws -> (
         documents: [Document], plan: QueryPlan
     ) {
@@ -115,7 +112,6 @@ package struct QueryExecution {
         QueryPlan(access: access, examined: examined)
     }
 
-    /// Streams the documents of an aggregation that come in the order of the result.
     private mutating func streamInOrder() {
         if aggregator != nil, past == nil, !prepared.isReversed { isStreamed = true }
     }
@@ -140,7 +136,6 @@ package struct QueryExecution {
         }
     }
 
-    /// Cuts the result off at a place, unless it ends earlier.
     private mutating func endResult(at key: [UInt8]) {
         isPartial = true
         end = end.map { key.lexicographicallyPrecedes($0) ? key : $0 } ?? key
@@ -305,7 +300,6 @@ package struct QueryExecution {
 
     // MARK: Taking documents
 
-    /// Holds a document, or adds it to the aggregation.
     private mutating func hold(_ document: Document, at key: [UInt8]) {
         guard isStreamed else { return found.append((key, keeping(document))) }
         stream(document)
@@ -326,13 +320,11 @@ package struct QueryExecution {
 
     private var takenCount: Int { isStreamed ? streamedCount : found.count + exact.count }
 
-    /// Returns the document in the form to hold.
     private func keeping(_ document: Document) -> Document {
         guard let kept else { return document }
         return document.with(document.body.selecting(kept))
     }
 
-    /// Takes the documents of the past that are not in the present.
     private mutating func takePast(where isFound: (Document) -> Bool = { _ in true }) {
         for place in past?.found ?? [] where isFound(place.document) {
             hold(place.document, at: place.key)
@@ -393,7 +385,6 @@ package struct QueryExecution {
         }
     }
 
-    /// Drops the documents after the window, and after the byte limit.
     private mutating func dropLast() throws(StorageError) {
         try PreparedQuery.sort(&found, isCancellable: isCancellable)
         if let window = prepared.window, found.count > window {

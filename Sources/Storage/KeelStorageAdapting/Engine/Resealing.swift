@@ -1,12 +1,12 @@
 internal import KeelCore
 
-/// The result of resealing the contents of a store.
+/// The counts of a pass that reseals the contents of a store.
 ///
 /// Documents, their past states and the receipts of batches count as one item each.
 public struct ResealReport: Hashable, Sendable {
     /// The number of items that were resealed; the others were under the current key already.
     public package(set) var resealed = 0
-    /// The number of items that no key opens; they are left as they are.
+    /// The number of items that no key opens, which are left as they are.
     public package(set) var unreadable = 0
 
     /// Creates an empty report.

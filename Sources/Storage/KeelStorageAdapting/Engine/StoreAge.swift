@@ -28,22 +28,17 @@ package protocol MomentTable {
     /// Records a moment in place of one with the same time.
     func record(_ moment: StoreMoment) throws
 
-    /// Removes the moments after a time.
     func removeMoments(after time: Int64) throws
 
-    /// Removes the moments before a time.
     func removeMoments(before time: Int64) throws
 }
 
 /// The time by which a store decides what is old enough to be removed.
 ///
-/// It follows the wall clock, but takes no step of more than a day at once: a clock that is set to another year ages
-/// nothing prematurely, and data written meanwhile ages like the rest. Once the clock is right again, such a step is
-/// taken back. The table of moments maps these times to the last change at each.
+/// It follows the wall clock, but takes no step of more than a day at once. Once the clock is right again, such a step
+/// is taken back. The table of moments maps these times to the last change at each.
 package struct StoreAge {
     /// The longest step, in microseconds.
-    ///
-    /// A clock that jumps shortens an age by at most this much, until it is right again.
     package static let longestStep: Int64 = 86_400_000_000
 
     /// The present, in microseconds.
@@ -94,8 +89,6 @@ package struct StoreAge {
 
     /// Returns the moment before the clock jumped, if the clock now continues from there: it was wrong meanwhile, and
     /// is right again.
-    ///
-    /// It continues from there even if it is behind that moment, by at most the interval between moments.
     private static func moment(
         before wall: Int64,
         _ last: StoreMoment,
@@ -151,7 +144,6 @@ package struct StoreAge {
         return found
     }
 
-    /// Removes the moments that no age needs any longer.
     package func forget(olderThan age: Duration) throws {
         guard let moment = try table.moments(upTo: [time(before: age)])[0] else { return }
         try table.removeMoments(before: moment.time)

@@ -76,7 +76,6 @@ package final class StoreCatalog: Sendable {
     /// Records that collections have keys, which they never lose.
     package func rememberKeys() { state.withLock { $0.hasKeys = true } }
 
-    /// Returns the set of indexes of a generation; nil if it is not cached.
     package func indexes(of generation: Int64) -> IndexSet? {
         state.withLock { $0.indexes.generation == generation ? $0.indexes : nil }
     }

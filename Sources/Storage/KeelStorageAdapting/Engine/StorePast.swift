@@ -33,7 +33,6 @@ package struct StorePast {
         self.time = time.microseconds
     }
 
-    /// Returns the documents of a query's collections that were different.
     func documents(of prepared: PreparedQuery) throws -> PastDocuments {
         var documents = PastDocuments()
         // A place does not decide a text search, so its documents are not cut to the window.

@@ -2,9 +2,8 @@ package import KeelDocuments
 
 /// One consistent state of a store, which is read on the thread of its connection.
 ///
-/// The engine asks for sets of rows and for counts, and each adapter answers with statements of its own. An adapter may
-/// read a set in pages, and may answer for many paths or collections at once. Errors of the database pass through the
-/// engine unchanged.
+/// An adapter may read a set in pages, and may answer for many paths or collections at once. Errors of the database
+/// pass through the engine unchanged.
 ///
 /// A function that reads rows calls `take` with each row until it returns false, and returns whether it never did.
 /// While it runs, `take` may ask the snapshot for other sets. If ``isCancellable`` is true, reading ends with

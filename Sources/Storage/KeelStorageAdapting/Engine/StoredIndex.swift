@@ -30,7 +30,6 @@ package struct StoredIndex: Sendable {
         }
     }
 
-    /// The name of the collections that the index covers.
     package var collection: String {
         switch kind {
         case .fields(let index): index.collection
@@ -51,8 +50,6 @@ package struct StoredIndex: Sendable {
     }
 
     /// Returns whether a change of a body may change the index: false if no indexed field has another value.
-    ///
-    /// The bodies are compared without decoding them.
     package func isAffected(from before: DocumentBody?, to after: DocumentBody?) -> Bool {
         guard let before, let after else { return true }
         return !paths.allSatisfy { before.hasSameValue(as: after, at: $0) }
@@ -128,7 +125,6 @@ package struct IndexSet: Sendable {
         )
     }
 
-    /// Returns the indexes that cover the collections with a name.
     package func covering(_ name: String) -> [StoredIndex] {
         all.filter { StoredName.same($0.collection, name) }
     }

@@ -77,7 +77,7 @@ package final class ReaderPace: Sendable {
     ///
     /// `next` is the end of the page that answers the request.
     ///
-    /// A failure to record it does not fail the request: the next request tries again.
+    /// A failure does not fail the request: the next request tries again.
     ///
     /// - Throws: `StorageError/Code/cancelled`.
     package func follow(
@@ -111,6 +111,5 @@ package final class ReaderPace: Sendable {
         }
     }
 
-    /// Makes recording a reader's next position due.
     package func forget(_ name: String) { recorded.withLock { $0[Array(name.utf8)] = nil } }
 }

@@ -2,8 +2,7 @@ package import KeelDocuments
 
 /// A query prepared for evaluation, with its conditions and order compiled to comparisons of index keys.
 ///
-/// It is the single definition of query semantics, used by the memory adapter, by SQLite for conditions that its
-/// indexes do not cover, and by listeners.
+/// It is the single definition of query semantics, for all adapters and for listeners.
 package struct PreparedQuery: Sendable {
     package private(set) var query: DocumentQuery
     /// The order of evaluation: reversed for `limit(toLast:)`.
@@ -14,9 +13,7 @@ package struct PreparedQuery: Sendable {
 
     package let filter: CompiledFilter?
     private let sort: SortKey
-    /// The lower bound of the result's sort keys.
     package let lower: KeyBound?
-    /// The upper bound of the result's sort keys.
     package let upper: KeyBound?
 
     /// Prepares a query that ``QueryValidation`` has accepted.
@@ -61,7 +58,7 @@ package struct PreparedQuery: Sendable {
 
     /// Returns the document's sort key; nil if the document is not in the result.
     ///
-    /// Limit and offset, which concern the result as a whole, are ignored.
+    /// Limit and offset are ignored.
     package func place(of document: Document) -> [UInt8]? {
         if let filter, !filter.matches(document) { return nil }
         guard let key = sort.key(of: document) else { return nil }

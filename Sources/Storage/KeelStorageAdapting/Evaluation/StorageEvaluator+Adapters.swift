@@ -20,8 +20,9 @@ extension StorageEvaluator {
     ///   - commit: The time of the commit, and the revision of the first write; later writes get the following
     ///     revisions.
     /// - Returns: The effects, to be applied in one step, and the receipt.
-    /// - Throws: The error code of a failed write condition, or `StorageError/Code/tooLarge`; the batch then has no
-    ///   effect.
+    /// - Throws: The error code of a failed write condition, `StorageError/Code/tooLarge`,
+    ///   `StorageError/Code/invalidArgument` for a replica whose revision is out of range, or
+    ///   `StorageError/Code/corrupted` for an update of an unreadable document; the batch then has no effect.
     public static func apply(
         _ batch: WriteBatch,
         to documents: some Sequence<Document>,
@@ -68,9 +69,8 @@ extension StorageEvaluator {
 
     /// Returns the result of a query over documents, in its order.
     ///
-    /// Filter, order, bounds, offset, limit and projection apply. A text search does not: it needs
-    /// `StorageCapabilities/textSearch`. Documents of other collections are ignored, so that everything a database
-    /// finds by prefix can be passed in.
+    /// Filter, order, bounds, offset, limit and projection apply; a text search does not. Documents of other
+    /// collections are ignored.
     ///
     /// - Parameters:
     ///   - query: The query that the adapter received.

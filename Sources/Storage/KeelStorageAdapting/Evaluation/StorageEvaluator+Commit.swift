@@ -3,14 +3,14 @@ public import KeelDocuments
 extension StorageEvaluator {
     /// The times of a commit, and the revision for its writes.
     ///
-    /// A commit has two times. The store's time never decreases and identifies the state after the commit; the time of
-    /// documents is the clock's. They are equal unless the store is ahead of the clock by more than a second, as after
-    /// the clock was set to another year and back. Such a clock then affects only the times of documents written
-    /// meanwhile.
+    /// The store's time never decreases and identifies the state after the commit; the time of documents is the
+    /// clock's. They are equal unless the store is ahead of the clock by more than a second, as after the clock was set
+    /// to another year and back.
     public struct Commit: Sendable, Hashable {
         /// The store's time of the commit: `CommitReceipt/commitTime`.
         public var storeTime: Timestamp
-        /// The time that `serverTimestamp` sets, and the update time of documents that are not ahead of it.
+        /// The time that `serverTimestamp` sets, truncated to milliseconds, and the update time of documents that are
+        /// not ahead of it.
         public var time: Timestamp
         /// The revision for the document; a document already at or beyond it gets the next one.
         public var revision: Int64

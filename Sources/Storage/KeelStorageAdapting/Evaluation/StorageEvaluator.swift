@@ -2,8 +2,8 @@ public import KeelDocuments
 
 /// The semantics of writes and queries, as pure functions.
 ///
-/// Every adapter that stores documents itself uses them, so that all adapters behave alike. The rules for writes are
-/// those of Firestore's `Write` and `DocumentTransform` (googleapis, google/firestore/v1/write.proto).
+/// The rules for writes are those of Firestore's `Write` and `DocumentTransform` (googleapis,
+/// google/firestore/v1/write.proto).
 public enum StorageEvaluator: Sendable {
 
     /// The effect of a write on the store.
@@ -19,8 +19,9 @@ public enum StorageEvaluator: Sendable {
     /// Computes the effect of one write on the current state of its document.
     ///
     /// - Returns: The effect, and the outcome of the write for the receipt.
-    /// - Throws: The error code of a failed condition, or `StorageError/Code/tooLarge`;
-    ///   `StorageError/Code/invalidArgument` for a replica whose revision is out of range.
+    /// - Throws: The error code of a failed condition, `StorageError/Code/tooLarge`,
+    ///   `StorageError/Code/invalidArgument` for a replica whose revision is out of range, or
+    ///   `StorageError/Code/corrupted` for an update of an unreadable document.
     public static func apply(
         _ write: DocumentWrite,
         to current: Document?,
@@ -160,7 +161,6 @@ public enum StorageEvaluator: Sendable {
         for read in reads.queries { try check(read, now: try found(read.query)) }
     }
 
-    /// Checks that a document is unchanged since it was read.
     static func check(
         _ read: TransactionReads.DocumentRead,
         now: Document?
@@ -168,7 +168,6 @@ public enum StorageEvaluator: Sendable {
         guard now?.revision == read.revision else { throw conflict(at: read.path, now) }
     }
 
-    /// Checks that the result of a query is unchanged since it was read.
     static func check(
         _ read: TransactionReads.QueryRead,
         now: [Document]

@@ -2,9 +2,8 @@ package import KeelDocuments
 
 /// A buffer of documents whose index entries have keys that were cut after the same bytes.
 ///
-/// Such entries are adjacent in the index, but not in the order of their documents (``EntryKey``). An adapter collects
-/// the documents here until the tie ends, and then takes them in order. The buffer holds one tie at a time, and only
-/// the documents that the result may still need.
+/// Such entries are adjacent in the index, but not in the order of their documents (``EntryKey``). The buffer holds one
+/// tie at a time, and only the documents that the result may still need.
 package struct TiedDocuments: Sendable {
     private enum Part: Sendable {
         case field(CompiledFieldPath)

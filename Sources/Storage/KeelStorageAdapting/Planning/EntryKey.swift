@@ -2,7 +2,7 @@
 ///
 /// The key of an entry consists of the key of each component of the index, in the component's direction, followed by
 /// the key of the document's path. Each part is cut to ``longestComponent`` bytes and the whole key to ``longest``.
-/// Every database can index keys of this size, including PostgreSQL, whose limit is 2,704 bytes for an index row.
+/// PostgreSQL's limit for an index row is 2,704 bytes.
 ///
 /// Cutting preserves the order. No key of a value is a prefix of another, so two keys either differ before the point
 /// where one of them is cut, or both are cut at that point and are equal up to it. Therefore:
@@ -18,13 +18,13 @@ package enum EntryKey {
     /// The maximum length of a whole key, in bytes.
     package static let longest = 2_000
 
-    /// Cuts the part of a key from `start` to the end; returns whether the part was too long and was cut.
+    /// Cuts the part of a key from `start` on; returns whether it was too long.
     @discardableResult
     package static func cutComponent(_ key: inout [UInt8], from start: Int) -> Bool {
         cut(&key, at: start + longestComponent)
     }
 
-    /// Cuts a whole key, or the leading components of a key; returns whether the key was too long and was cut.
+    /// Cuts a whole key, or its leading components; returns whether it was too long.
     @discardableResult
     package static func cutWhole(_ key: inout [UInt8]) -> Bool { cut(&key, at: longest) }
 
@@ -85,7 +85,6 @@ extension IndexDefinition {
         return isCut && keys.count > 1 ? Self.distinct(keys) : keys
     }
 
-    /// Returns the distinct keys of elements after cutting.
     private static func cutKeys(_ elements: [[UInt8]]) -> [[UInt8]] {
         guard elements.contains(where: { $0.count > EntryKey.longestComponent }) else {
             return elements

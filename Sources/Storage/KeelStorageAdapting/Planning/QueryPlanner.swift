@@ -4,8 +4,7 @@ package import KeelDocuments
 ///
 /// The rules are those of Firestore's composite indexes: first the fields compared for equality, in any order, then the
 /// ordered fields in the query's order, with the query's directions or all of them reversed. Conditions and orders on
-/// the document's path need no index. The planner is independent of the database; an adapter reads the parts that the
-/// planner returns.
+/// the document's path need no index.
 package struct QueryPlanner: Sendable {
     /// A range of an index to read.
     package struct Scan: Sendable, Hashable {
@@ -23,7 +22,6 @@ package struct QueryPlanner: Sendable {
         package var isExact: Bool
     }
 
-    /// A part of the access to a query's documents.
     package enum Part: Sendable, Hashable {
         case index(Scan)
         case documents([DocumentPath])
@@ -77,7 +75,6 @@ package struct QueryPlanner: Sendable {
         return .identifiers
     }
 
-    /// Returns a read in path order for conditions on only the path.
     private static func identifiers(
         for conjunction: Conjunction,
         of prepared: PreparedQuery
@@ -179,7 +176,6 @@ package struct QueryPlanner: Sendable {
         )
     }
 
-    /// Returns an index over components that equalities fix, and orders.
     static func suggestion(
         for scope: DocumentQuery.Scope,
         _ fixed: [IndexDefinition.Component],

@@ -2,7 +2,7 @@ package import KeelDocuments
 
 /// The rules for queries, which the client checks before an adapter sees a query.
 ///
-/// They are those of Firestore, so that a query that works on one adapter works on all.
+/// They are those of Firestore.
 package enum QueryValidation {
     private typealias Comparisons = [(
         field: FieldPath, comparison: DocumentFilter.Comparison, value: DocumentValue
@@ -73,7 +73,6 @@ package enum QueryValidation {
         if query.offset < 0 { throw invalid("an offset cannot be negative") }
     }
 
-    /// Throws for Swift values that could not be encoded.
     private static func checkConstants(
         _ query: DocumentQuery,
         _ comparisons: Comparisons
@@ -215,7 +214,6 @@ package enum QueryValidation {
         }
     }
 
-    /// Checks the number of a bound's values and converts ids to references.
     private static func resolved(
         _ bound: DocumentQuery.Bound?,
         of query: DocumentQuery,
@@ -302,7 +300,6 @@ package enum QueryValidation {
         }
     }
 
-    /// Returns the maximum number of conditions on array elements in one alternative.
     private static func memberships(of filter: DocumentFilter?) -> Int {
         switch filter {
         case .and(let filters)?: filters.map(memberships).reduce(0, +)
@@ -312,7 +309,6 @@ package enum QueryValidation {
         }
     }
 
-    /// Returns the number of alternatives of the filter in disjunctive normal form.
     private static func disjunctions(of filter: DocumentFilter?) -> Int {
         switch filter {
         case nil: 1

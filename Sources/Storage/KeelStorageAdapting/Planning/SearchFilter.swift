@@ -1,6 +1,5 @@
 package import KeelDocuments
 
-/// A text search prepared for evaluation on documents.
 package struct SearchFilter: Sendable {
     package let definition: SearchDefinition
     package let terms: [TextSearch.Term]
@@ -61,8 +60,6 @@ package struct SearchFilter: Sendable {
 
 extension StorageSchema {
     /// Returns a search with its fields: if it has none, those of the first definition for its collections.
-    ///
-    /// A store may have other definitions for them, of other programs or of an earlier version of this one.
     package func completed(_ search: TextSearch, in scope: DocumentQuery.Scope) -> TextSearch {
         let name = scope.searchedName
         guard search.fields == nil,
@@ -73,7 +70,6 @@ extension StorageSchema {
 }
 
 extension DocumentQuery.Scope {
-    /// The name of the collections whose definitions cover a search.
     fileprivate var searchedName: String {
         switch self {
         case .collection(let path): path.name
