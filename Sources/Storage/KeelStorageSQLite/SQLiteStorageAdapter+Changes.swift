@@ -31,15 +31,11 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// The number of times that the adapter has checked for commits of other connections.
     package var wakeUpCount: Int { watch.wakeUpCount }
 
-    /// Whether the system reports writes to the store, while a request waits.
     package var hasFileEvents: Bool { watch.hasEvents }
 
-    /// Reads a page, on a thread for long reads unless it is short: a narrow scope may have to pass over many changes.
-    ///
-    /// A reader that waits for changes is usually at the end of the log.
+    /// Reads a page, on a thread for long reads unless it is surely short: a narrow scope may pass over many changes.
     private func readingPage(
         _ request: ChangeRequest
     ) async throws(StorageError) -> (page: ChangePage, sequence: Int64) {

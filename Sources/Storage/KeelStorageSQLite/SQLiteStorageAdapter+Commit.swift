@@ -19,9 +19,6 @@ extension SQLiteStorageAdapter {
     private static let longestEmptying = Duration.seconds(1)
 
     /// Empties the write-ahead log, unless a reader uses it for longer.
-    ///
-    /// While commits wait, the log does not grow, and a read that begins when all of it is in the file does not use it.
-    /// The reads before that end soon.
     private func emptyLog() async {
         let isEmpty: Void? = try? await threads.run { () async throws(StorageError) in
             try await whileBusy(upTo: Self.longestEmptying) {
@@ -33,7 +30,6 @@ extension SQLiteStorageAdapter {
         logPace.tried(isEmpty: isEmpty != nil)
     }
 
-    /// The number of commits that wait for the one being written.
     package var waitingCommitCount: Int { line.count }
 
     /// Writes batches when the file is free, on another thread if that may take long: many writes, a flush to the disk,
@@ -51,7 +47,6 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Applies all batches in one transaction, with one flush to the disk.
     private func write(_ batches: [WriteBatch]) throws -> [Result<CommitReceipt, StorageError>] {
         guard !configuration.isReadOnly else {
             throw StorageError(.readOnly, "the store was opened read-only")

@@ -8,10 +8,10 @@ extension SQLiteStorageAdapter {
 
     /// Declares the indexes and searches of a schema, and starts building those that the file lacks.
     ///
-    /// Stores of up to 10,000 documents and 40 MiB are ready when the call returns. In larger ones, the rest is built
-    /// while the adapter is used, a thousand documents at a time, in one pass for all indexes. Until then queries scan,
-    /// including strict ones, and searches that need them wait. ``indexes()`` returns the progress, and
-    /// ``finishIndexes()`` waits. The next call, in any process, continues a build that was interrupted or failed.
+    /// The indexes of up to about 10,000 documents and 40 MiB are ready when the call returns. The rest is built while
+    /// the adapter is used, a thousand documents at a time. Until then queries scan, including strict ones, and
+    /// searches that need them wait. ``indexes()`` returns the progress, and ``finishIndexes()`` waits. The next call,
+    /// in any process, continues a build that was interrupted or failed. In a read-only store, the call builds nothing.
     ///
     /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not allow them, and
     ///   errors of the file.
@@ -36,7 +36,7 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Returns all indexes of the file, by any declaring program, in the order of their declaration.
+    /// Returns all indexes of the file, also of other programs, in the order of their declaration.
     public func indexes() async throws(StorageError) -> [IndexStatus] {
         do throws(StorageError) {
             return try await reading {
@@ -55,7 +55,8 @@ extension SQLiteStorageAdapter {
 
     /// Builds the rest of the declared indexes, and returns when queries can use them.
     ///
-    /// - Throws: Errors of the file. An index that covers an unreadable document is left incomplete.
+    /// - Throws: Errors of the file, and `StorageError/Code/readOnly`. An index that covers an unreadable document is
+    ///   left incomplete.
     public func finishIndexes() async throws(StorageError) {
         do throws(StorageError) {
             var build = IndexBuild()
@@ -67,10 +68,10 @@ extension SQLiteStorageAdapter {
 
     /// Removes the indexes and searches of a schema from the file; missing ones are ignored.
     ///
-    /// Queries and writers stop using them at once. The entries of indexes are removed two thousand at a time, so that
-    /// other writers can proceed; if the process ends first, the next ``prepare(_:)`` or ``finishIndexes()`` removes
-    /// the rest. A search is removed in one transaction, which other writers wait for: about ten seconds for each GB of
-    /// its words and texts. A program that declares them again rebuilds them.
+    /// Queries and writers stop using them at once. The entries of indexes are removed two thousand at a time; if the
+    /// process ends first, the next ``prepare(_:)`` that builds, or ``finishIndexes()``, removes the rest. A search is
+    /// removed in one transaction, for which other writers wait: about ten seconds for each GB of its words. A program
+    /// that declares them again rebuilds them.
     ///
     /// ```swift
     /// // Keeps only what this release declares.
@@ -97,7 +98,6 @@ extension SQLiteStorageAdapter {
     /// The number of steps that a call of ``prepare(_:)`` runs itself: after 10,000 documents, one finds the end.
     static var stepsAtOnce: Int { 11 }
 
-    /// Indexes the next documents; returns whether there is more to do.
     func advance(_ build: inout IndexBuild) async throws(StorageError) -> Bool {
         let start = build
         let (next, isMore) = try await maintaining { [self] database in

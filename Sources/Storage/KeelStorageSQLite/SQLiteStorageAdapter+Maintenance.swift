@@ -8,14 +8,13 @@ extension SQLiteStorageAdapter {
     /// Trims the change log and the history to their limits, returns free pages to the file system, and empties the
     /// write-ahead log.
     ///
-    /// The call needs disk space for two more copies of the file: SQLite builds the new file in the folder for temporary
-    /// files, `/var/tmp` on Linux unless `SQLITE_TMPDIR` or `TMPDIR` names another, and writes it through the log
-    /// beside the old one. Open readers keep the log from being emptied; after ``Configuration/busyTimeout``,
-    /// the call then throws `StorageError/Code/busy`, with the file already compacted. Commits wait until the call
-    /// ends.
+    /// The call needs disk space for two more copies of the file: SQLite builds the new file in the folder for
+    /// temporary files, `/var/tmp` on Linux unless `SQLITE_TMPDIR` or `TMPDIR` names another, and writes it through the
+    /// log beside the old one. Commits wait meanwhile. Open readers keep the log from being emptied; after
+    /// ``Configuration/busyTimeout``, the call then throws `StorageError/Code/busy`, with the file already compacted.
     ///
-    /// Cancellation ends the call soon and leaves the file unchanged, except while SQLite writes the complete new
-    /// file through the log.
+    /// Cancellation ends the call soon, except while SQLite writes the complete new file through the log. What has been
+    /// trimmed stays trimmed.
     public func compact() async throws(StorageError) {
         do throws(StorageError) {
             while try await !maintaining({ [self] in try trim($0, StoreState($0)) }) {}
@@ -34,8 +33,10 @@ extension SQLiteStorageAdapter {
     /// Copies a consistent state of the store to a file that must not exist.
     ///
     /// Writers can continue; the copy has the commits made before it began. Cancellation ends the call and leaves no
-    /// file behind. The copy is a separate store: cursors of the original are not valid for it, because the two
-    /// diverge.
+    /// file behind. The copy is a separate store, for which cursors of the original are not valid. A missing folder is
+    /// created.
+    ///
+    /// - Throws: `StorageError/Code/alreadyExists` if there is a file at the URL, and errors of the files.
     public func backup(to url: URL) async throws(StorageError) {
         let destination = url.path(percentEncoded: false)
         do throws(StorageError) {
@@ -92,7 +93,7 @@ extension SQLiteStorageAdapter {
 
     /// Checks the file for damage: SQLite's own check, every document, and every index entry against the documents.
     ///
-    /// It reads the whole file in one snapshot; writers can continue.
+    /// The call reads the whole file in one snapshot; writers can continue.
     ///
     /// - Parameter onProgress: Receives the number of documents that have been checked, every thousand documents.
     /// - Returns: The problems, and the number of documents.

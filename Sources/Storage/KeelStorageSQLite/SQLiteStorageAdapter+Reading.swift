@@ -16,8 +16,7 @@ extension SQLiteStorageAdapter {
         return try await readingLong { try answer(request, examining: .max) }
     }
 
-    /// The number of documents that a query examines on the thread of its caller, which takes a few milliseconds at
-    /// most.
+    /// The number of documents that a query examines on the thread of its caller.
     private static var shortExamination: Int { 200 }
 
     private func answer(_ request: ReadRequest, examining most: Int) throws -> ReadResult {

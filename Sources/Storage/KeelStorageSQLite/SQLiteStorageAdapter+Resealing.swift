@@ -8,8 +8,8 @@ extension SQLiteStorageAdapter {
 
     /// Seals everything in the file that is under a former key of ``Configuration/sealing`` with the present one.
     ///
-    /// After a rotation, a store keeps what earlier keys have sealed until it is written again. When a pass has resealed
-    /// nothing and found nothing unreadable, the store no longer needs them, and they can be disabled:
+    /// When a pass has resealed nothing and found nothing unreadable, the store no longer needs former keys, and they
+    /// can be disabled:
     ///
     /// ```swift
     /// while try await adapter.reseal().resealed > 0 {}
@@ -17,9 +17,9 @@ extension SQLiteStorageAdapter {
     ///
     /// The second pass finds what other programs wrote under the former key meanwhile. A pass changes neither revisions
     /// nor times, and reports no changes to listeners. It works in steps of at most 500 items, between which commits
-    /// proceed. Cancellation ends it soon, and keeps the steps so far.
+    /// proceed. Cancellation keeps the steps so far.
     ///
-    /// - Parameter onProgress: Receives the counts so far after each step.
+    /// - Parameter onProgress: Receives the counts after each step.
     /// - Returns: The counts of the pass.
     /// - Throws: `StorageError/Code/invalidArgument` for a store without a key, `StorageError/Code/permissionDenied` if
     ///   the key is not available, and errors of the file.

@@ -9,14 +9,17 @@ extension SQLiteStorageAdapter {
     /// Retains the change log for a reader that is not always connected, such as a synchronization or another process.
     ///
     /// Call it again as the reader advances. A reader that has not called for its lifetime is removed, and no reader
-    /// retains changes older than the retention's horizon and its lifetime together. Readers that name themselves in
-    /// a `ChangeRequest` need not call it.
+    /// retains changes older than `LogRetention/tombstoneAge` and its lifetime together. The file retains changes for
+    /// up to 1,000 readers, and ignores further ones. Readers that name themselves in a `ChangeRequest` need not call
+    /// this method.
     ///
     /// - Parameters:
     ///   - name: The reader's name, at most 1,500 bytes.
     ///   - cursor: The position of the reader.
-    ///   - lifetime: How long after this call the log is retained, at most 90 days.
-    /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor.
+    ///   - lifetime: How long after this call the log is retained; more than 90 days count as 90.
+    /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor,
+    ///   `StorageError/Code/invalidArgument` for a name that is too long, `StorageError/Code/readOnly`, and errors of
+    ///   the file.
     public func registerReader(
         _ name: String,
         at cursor: ChangeCursor,
@@ -39,7 +42,6 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Records the position of a reader that is named in a request.
     func note(_ request: ChangeRequest, answeredUpTo next: ChangeCursor) async throws(StorageError)
     {
         guard request.reader != nil, !configuration.isReadOnly else { return }
@@ -89,7 +91,7 @@ extension SQLiteStorageAdapter {
 
     /// Runs long work of one task on the writing connection, in turn with commits.
     ///
-    /// Cancellation ends it soon. Commits wait meanwhile without blocking a thread.
+    /// Cancellation ends it soon.
     package func working<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StorageError) -> Value {
@@ -195,7 +197,7 @@ final class Interruption: Sendable {
         return try work()
     }
 
-    /// Interrupts running work, for example a checkpoint, which calls no progress handler.
+    /// Interrupts running work, also a checkpoint, which calls no progress handler.
     func cancel() {
         connection.withLock { connection in
             guard let connection else { return }

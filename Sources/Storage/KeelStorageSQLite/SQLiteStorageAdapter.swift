@@ -11,25 +11,23 @@ internal import Synchronization
 /// ```
 ///
 /// Several adapters, in one or several processes, can use one file at the same time; each sees the commits of the
-/// others, and notifies its listeners of them. Every commit writes the documents, the indexes and the change log in
-/// one transaction, so that a process killed at any moment leaves no partial writes. ``Configuration/Durability``
-/// describes the effect of a power failure.
+/// others, and notifies its listeners of them. A process killed at any moment leaves no partial writes.
+/// ``Configuration/Durability`` describes the effect of a power failure.
 ///
 /// If another file takes the place of the store's, such as a backup, commits and reads that need another connection
 /// fail with `StorageError/Code/closed`. Close the adapters before you replace the file with its `-wal` and `-shm`. If
 /// a later version of Keel upgrades the file, writes fail with `StorageError/Code/schemaTooNew`, and reads continue.
 ///
-/// Short reads and writes run on the calling thread; the storage client keeps them off the main actor. Queries that
-/// examine more than a few hundred documents, commits of many writes, backups, checks, index builds and ``compact()``
-/// run on other threads, so that they do not delay the tasks of the app. All of these except commits end soon after
-/// their task is canceled. Commits that arrive while another one is written wait without blocking a thread, and are
-/// then written together in one transaction by one of the callers; each keeps its own effect and result. A file that
-/// another program keeps locked is waited for in the same way. Reads that overlap without a pause keep SQLite from
-/// emptying its write-ahead log: when it has 64 MiB, commits wait, for at most a second, until these reads have ended.
+/// Short reads and writes run on the calling thread; the storage client keeps them off the main actor. Longer ones,
+/// backups, checks, index builds and ``compact()`` run on other threads. All of these except commits end soon after
+/// their task is canceled. Commits that arrive while another one is written, and calls on a file that another
+/// connection keeps locked, wait without blocking a thread; waiting commits are then written together in one
+/// transaction. Reads that overlap without a pause keep SQLite from emptying its write-ahead log: when it has 64 MiB,
+/// commits wait, for at most a second, until these reads have ended.
 ///
 /// | Capability | Support |
 /// |---|---|
-/// | Change log, transactions, idempotent commits, aggregation | Yes |
+/// | Change log, origins, query changes, transactions, idempotent commits, aggregation | Yes |
 /// | Declared indexes, collection listing, replication | Yes |
 /// | Checked reads, held reads | Yes; up to eight held states, each for up to one minute |
 /// | Text search | Yes, with FTS5; with sealing only if allowed |
@@ -43,9 +41,9 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     ///
     /// The adapter writes through them, and has connections of its own for reads.
     ///
-    /// Reading is safe: the tables are described in the sources (`StoreFormat`). Do not write to Keel's tables:
-    /// documents, index entries and change log must change together. An app may add tables whose names begin with its
-    /// own name. GRDB's `ValueObservation` does not see Keel's writes; use a listener of the storage client.
+    /// The sources describe the tables (`StoreFormat`). Do not write to Keel's tables: documents, index entries and
+    /// change log must change together. An app may add tables whose names begin with its own name. GRDB's
+    /// `ValueObservation` does not see Keel's writes; use a listener of the storage client.
     public let databasePool: DatabasePool
 
     /// The file's path; if the location is a symbolic link, the path of the file to which it leads.
@@ -78,11 +76,14 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let held: HeldStates<DatabaseSnapshot>
     let sealing: BodySealing
 
-    /// Opens the store at a location, creating a missing folder or file.
+    /// Opens the store at a location, creating a missing folder or file; blocks the thread while the file is locked,
+    /// for at most ``Configuration/busyTimeout``.
     ///
     /// - Throws: `StorageError/Code/corrupted` for a file that is damaged or not a Keel store,
     ///   `StorageError/Code/schemaTooNew` for a file of a later version, `StorageError/Code/permissionDenied` for a
-    ///   missing or wrong key, `StorageError/Code/readOnly`, `StorageError/Code/diskFull` or `StorageError/Code/busy`.
+    ///   missing, unnecessary or wrong key, `StorageError/Code/unavailable` for a missing file that is opened
+    ///   read-only, `StorageError/Code/invalidArgument` for a location that cannot be one,
+    ///   `StorageError/Code/readOnly`, `StorageError/Code/diskFull` or `StorageError/Code/busy`.
     public init(
         at location: SQLiteStorageLocation,
         configuration: Configuration = Configuration()
@@ -123,15 +124,13 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         return capabilities
     }
 
-    /// Whether words may be written to the file unencrypted.
     var allowsTextSearch: Bool {
         configuration.sealing == nil || configuration.allowsPlaintextSearch
     }
 
     /// Closes the connections; later calls throw `StorageError/Code/closed`.
     ///
-    /// Releasing the adapter closes them too, but may leave changes in the write-ahead log, which the next opening
-    /// must then replay.
+    /// Releasing the adapter closes them too, but may leave changes in the write-ahead log.
     public func close() throws(StorageError) {
         held.endAll()
         building.end()
@@ -169,8 +168,6 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     }
 
     /// Runs a read when a connection for it is free.
-    ///
-    /// Waiting for a connection suspends the task; GRDB's own waiting would block a thread of Swift's pool.
     func reading<Value>(_ read: () throws -> Value) async throws(StorageError) -> Value {
         guard await reads.enter() else { throw .cancellation }
         defer { reads.leave() }
@@ -178,8 +175,6 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     }
 
     /// Runs a read that may take long on a thread for such reads, when a connection is free.
-    ///
-    /// The threads that run all tasks are as few as the processors.
     func readingLong<Value: Sendable>(
         _ read: @Sendable () throws -> Value
     ) async throws(StorageError) -> Value {
@@ -202,8 +197,6 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     /// Calls `attempt` until no other connection keeps the file locked, or the timeout has passed: `limit`, or that of
     /// the configuration.
-    ///
-    /// SQLite's own waiting would block a thread of Swift's pool, which has only as many threads as processors.
     func whileBusy<Value>(
         upTo limit: Duration? = nil,
         _ attempt: () throws -> Value

@@ -17,15 +17,17 @@ public struct SQLiteStorageLocation: Sendable, Hashable {
     /// A file at a path; a missing folder is created.
     public static func file(_ path: String) -> Self { .file(URL(fileURLWithPath: path)) }
 
-    /// `Store.sqlite` in the named folder of the user's application data folder: `~/Library/Application Support` on
-    /// Apple platforms, `$XDG_DATA_HOME` or `~/.local/share` on Linux.
+    /// `Store.sqlite` in a folder of the user's application data folder.
+    ///
+    /// This is `~/Library/Application Support` on Apple platforms, `$XDG_DATA_HOME` or `~/.local/share` on Linux. The
+    /// name must not be empty, `.` or `..`, or contain a slash.
     public static func applicationSupport(_ name: String) -> Self {
         Self(place: .applicationSupport(name))
     }
 
     /// A new file with a unique path in the system's temporary folder.
     ///
-    /// The adapter does not remove the file; the system does so eventually.
+    /// The adapter does not remove the file.
     public static func temporary() -> Self {
         let folder = FileManager.default.temporaryDirectory
         return .file(folder.appending(path: "keel-\(UUID().uuidString)/Store.sqlite"))

@@ -75,11 +75,14 @@ public struct ChangeRequest: Sendable, Hashable {
 /// The store may replace several unread changes of a document by the last one. SQLite and PostgreSQL stores retain
 /// changes for up to 1,000 readers, and ignore further ones.
 public struct ChangeReader: Sendable, Hashable {
-    /// The reader's name, at most 1,500 bytes; the same in every request of the reader.
+    /// The reader's name, the same in every request of the reader, at most 1,500 bytes.
+    ///
+    /// `FirestoreStorageAdapter` does not send names of more than 100 bytes.
     public var name: String
     /// The time that the store waits for the reader after its last request; zero releases the reader at once.
     ///
-    /// SQLite and PostgreSQL stores wait for at most 90 days. Setting the clock to another year does not end a reader.
+    /// SQLite and PostgreSQL stores wait for at most 90 days, `keel serve` for at most 30. Setting the clock to another
+    /// year does not end a reader.
     public var lifetime: Duration
 
     /// Creates a reader.

@@ -28,7 +28,7 @@ struct CommitSession {
     private var removals: RemovalTimes
     private let initialFloor: Int64
 
-    /// The state after a commit, which saves the next commit reading it.
+    /// The state after a commit, for the next one.
     ///
     /// The state is current as long as the file has the same version.
     struct Tail: Sendable {
@@ -104,7 +104,6 @@ struct CommitSession {
         return .success(receipt)
     }
 
-    /// Computes a batch without writing it.
     private mutating func plan(_ batch: WriteBatch) throws -> CommitDraft {
         try batch.checkNames()
         if let reads = batch.reads { try check(reads) }
@@ -211,7 +210,6 @@ struct CommitSession {
         return row ?? database.lastInsertedRowID
     }
 
-    /// Keeps the former state of a document, or its absence.
     private func keep(
         _ row: Int64?,
         of id: String,

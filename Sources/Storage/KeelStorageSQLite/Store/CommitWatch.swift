@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Notifies requests that wait for changes of the commits of other connections.
 ///
-/// Every commit writes to the store's log file, and the system reports that write; nothing runs until then. If the
-/// system has no such events, or its limit is reached, the store is polled. One task serves all waiting requests.
+/// The system reports writes to the store's log file; otherwise, the store is polled. One task serves all waiting
+/// requests.
 final class CommitWatch: Sendable {
     private struct State {
         var waiterCount = 0
@@ -36,8 +36,8 @@ final class CommitWatch: Sendable {
 
     /// Creates a watch, which is idle until a request waits.
     ///
-    /// Every commit writes to `file`. If it is nil, or the system reports no writes, the watch polls in the interval. A
-    /// commit raises `commits`.
+    /// If `file` is nil, or the system reports no writes to it, the watch polls in the interval. A commit raises
+    /// `commits`.
     init(
         file: String?,
         interval: Duration,
@@ -52,10 +52,8 @@ final class CommitWatch: Sendable {
         self.readSequence = readSequence
     }
 
-    /// The number of times that the task has checked the store.
     var wakeUpCount: Int { looks.load(ordering: .relaxed) }
 
-    /// Whether the system reports writes, while a request waits.
     var hasEvents: Bool { state.withLock { $0.events != nil } }
 
     /// Starts watching for a request that has read the store up to a sequence.
@@ -78,7 +76,6 @@ final class CommitWatch: Sendable {
         return (try? readSequence()) != sequence
     }
 
-    /// Stops watching for one request.
     func end() {
         let task = state.withLock { state -> Task<Void, Never>? in
             state.waiterCount -= 1
@@ -92,7 +89,6 @@ final class CommitWatch: Sendable {
         state.withLock { $0.sequence = max($0.sequence, sequence) }
     }
 
-    /// Stops watching for all requests.
     func close() {
         let (task, events) = state.withLock { state in
             state.isClosed = true

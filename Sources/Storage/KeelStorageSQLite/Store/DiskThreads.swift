@@ -5,8 +5,7 @@ internal import Synchronization
 
 /// Threads for work on the disk that takes longer than the change to another thread.
 ///
-/// Such work would otherwise occupy one of the few threads that run all tasks. There are as many threads as there is
-/// work at a time, which an adapter limits.
+/// There are as many threads as there is work at a time, which an adapter limits.
 final class DiskThreads: Sendable {
     /// A thread that runs the jobs of one task at a time.
     private final class Thread: TaskExecutor {
@@ -21,7 +20,6 @@ final class DiskThreads: Sendable {
 
     private let idle = Mutex<[Thread]>([])
 
-    /// Runs work of the calling task on a thread.
     func run<Value: Sendable>(
         _ work: @Sendable () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {

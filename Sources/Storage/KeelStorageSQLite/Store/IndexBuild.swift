@@ -7,7 +7,6 @@ extension IndexBuild {
 
     // MARK: Declaring and dropping
 
-    /// Adds a definition that the file lacks.
     static func declare(_ kind: StoredIndex.Kind, in database: Database) throws {
         let definition = kind.encoded
         let statement = try RawStatement(

@@ -20,7 +20,6 @@ struct IndexWriter {
         isReadable && (sealing.sealing != nil || before?.isSound ?? true)
     }()
 
-    /// Changes only the entries that differ between the two bodies.
     mutating func update(_ index: StoredIndex) throws {
         guard !isReadable || index.isAffected(from: before, to: after) else { return }
         guard isKnown else { return try replaceUnknown(in: index) }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Decides when a commit empties the write-ahead log.
 ///
 /// SQLite begins the log anew when a commit finds all of it in the file and no reader in it. Readers that overlap leave
-/// no such moment, and the log grows until the disk is full.
+/// no such moment.
 final class LogPace: Sendable {
     private struct State {
         var commitCount = 0
@@ -27,7 +27,6 @@ final class LogPace: Sendable {
         state = Mutex(State(limit: limit))
     }
 
-    /// Counts a commit, and returns whether the log must be emptied now.
     func isDue() -> Bool {
         let limit = state.withLock { state -> Int? in
             state.commitCount += 1

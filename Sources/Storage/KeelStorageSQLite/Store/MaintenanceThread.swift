@@ -3,8 +3,6 @@ internal import Dispatch
 internal import KeelStorageAdapting
 
 /// A thread for work that takes minutes, such as a backup.
-///
-/// Such work would otherwise occupy one of the few threads that run all tasks.
 actor MaintenanceThread {
     private final class Executor: SerialExecutor {
         private let queue: DispatchQueue
@@ -23,7 +21,6 @@ actor MaintenanceThread {
 
     init(_ name: String) { executor = Executor(name) }
 
-    /// Runs work on the thread, within the calling task.
     func run<Value: Sendable>(
         _ work: @Sendable () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {

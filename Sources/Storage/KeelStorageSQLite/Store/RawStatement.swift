@@ -54,8 +54,8 @@ extension Database {
 
 /// A prepared statement that calls SQLite's functions directly.
 ///
-/// GRDB boxes each argument and each column in an enum, which costs more per document than SQLite's own work.
-/// Statements come from GRDB's cache of the connection and stay valid as long as this value lives.
+/// GRDB boxes each argument and each column, which costs more per document than SQLite's own work. Statements come from
+/// GRDB's cache of the connection and stay valid as long as this value lives.
 struct RawStatement {
     private let statement: Statement
     private let handle: OpaquePointer
@@ -82,8 +82,7 @@ struct RawStatement {
 
     /// Calls `read` with each row until it returns false.
     ///
-    /// On a read-only connection, this also checks for cancellation per row, because processing a row takes longer
-    /// than SQLite's own steps.
+    /// On a read-only connection, this also checks for cancellation per row.
     ///
     /// - Returns: Whether `read` never returned false.
     @discardableResult
@@ -98,7 +97,6 @@ struct RawStatement {
         return true
     }
 
-    /// Returns the first column of all rows.
     func integers() throws -> [Int64] {
         var all: [Int64] = []
         try each {
@@ -260,7 +258,6 @@ extension Database {
         }
     }
 
-    /// Reads in one snapshot, without the cost of GRDB's own transaction.
     func inSnapshot<Value>(_ read: () throws -> Value) throws -> Value {
         try runCached("BEGIN DEFERRED")
         do {

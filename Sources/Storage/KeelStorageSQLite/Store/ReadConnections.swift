@@ -6,8 +6,7 @@ internal import Synchronization
 
 /// The read-only connections of an adapter, opened when reads need them.
 ///
-/// GRDB's own pool looks up the version of the schema before each read, and chooses a connection through a key path.
-/// Together, these cost as much as reading a document.
+/// The overhead of GRDB's own pool per read costs as much as reading a document.
 final class ReadConnections: Sendable {
     private struct State {
         var isClosed = false
@@ -31,14 +30,12 @@ final class ReadConnections: Sendable {
         state = Mutex(State(all: open, free: open))
     }
 
-    /// Opens a read-only connection.
     static func open(_ path: String, _ settings: GRDB.Configuration) throws -> DatabaseQueue {
         var settings = settings
         settings.readonly = true
         return try DatabaseQueue(path: path, configuration: settings)
     }
 
-    /// Calls `read` with a connection that no other read uses; opens one if there is none.
     func read<Value>(_ read: (Database) throws -> Value) throws -> Value {
         let queue = try take()
         defer { state.withLock { if !$0.isClosed { $0.free.append(queue) } } }

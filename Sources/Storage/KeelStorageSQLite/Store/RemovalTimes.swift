@@ -4,12 +4,9 @@ internal import KeelStorageAdapting
 
 /// The times of removals, so that a document that is created again gets a later time.
 ///
-/// A removal's time is the commit time, which is its sequence in the change log; `removal_times` has those that
-/// differ. While the clock is right, a creation is later than any removal, and nothing is looked up. A time is known
-/// as long as the log has the removal.
-///
-/// The partial index `removals` costs other changes nothing; an index of all changes by document would cost a bulk
-/// load most of its speed.
+/// A removal's time is the commit time, which is its sequence in the change log; `removal_times` has those that differ.
+/// While the clock is right, a creation is later than any removal, and nothing is looked up. A time is known as long as
+/// the log has the removal.
 struct RemovalTimes {
     private let statements: WriteStatements
     /// Whether a removal may have a time other than its sequence; nil until it is checked.

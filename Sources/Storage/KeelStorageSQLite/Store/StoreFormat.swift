@@ -257,12 +257,10 @@ struct StoreState {
         (compacted, kept) = (trimmed, 0)
     }
 
-    /// Invalidates what writers and readers have cached apart from documents.
     static func advanceGeneration(in database: Database) throws {
         try database.runCached("UPDATE state SET generation = generation + 1")
     }
 
-    /// Reads only the sequence of the last change.
     static func sequence(in database: Database) throws -> Int64 {
         try RawStatement(database, "SELECT max(seq) FROM changes").first { $0.integer(0) } ?? 0
     }

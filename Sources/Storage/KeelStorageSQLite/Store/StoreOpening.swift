@@ -4,7 +4,6 @@ internal import GRDB
 internal import KeelCore
 internal import KeelStorageAdapting
 
-/// The steps from a location to an open store.
 struct StoreOpening {
     let location: SQLiteStorageLocation
     let configuration: SQLiteStorageAdapter.Configuration

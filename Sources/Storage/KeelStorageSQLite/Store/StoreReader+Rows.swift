@@ -148,7 +148,6 @@ extension StoreReader: StoreSnapshot {
         return low
     }
 
-    /// Returns the sequence of the last change up to a time.
     func sequence(upTo time: Int64, _ state: StoreState) throws -> Int64 {
         // In the compacted part of the log, the time itself identifies the state.
         guard time > state.compacted else { return time }

@@ -2,7 +2,6 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// Ranges of an index.
 extension StoreReader {
     func eachDocument(
         in stretch: IndexStretch,
@@ -54,7 +53,6 @@ extension StoreReader {
     }
 }
 
-/// Ranges of ids.
 extension StoreReader {
     func eachDocument(
         in stretch: IdentifierStretch,

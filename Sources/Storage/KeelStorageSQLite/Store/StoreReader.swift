@@ -2,7 +2,6 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// Reads documents on one connection.
 struct StoreReader {
     let database: Database
     let catalog: StoreCatalog
@@ -20,7 +19,6 @@ struct StoreReader {
 
     // MARK: Collections
 
-    /// Returns the number of a collection; nil if it has none.
     func number(of collection: CollectionPath) throws -> Int64? {
         if let generation, let number = catalog.number(of: collection, in: generation) {
             return number
@@ -123,7 +121,6 @@ struct StoreReader {
         )
     }
 
-    /// The condition that a collection had documents at a time.
     private static func hadDocuments(at time: Int64) -> String {
         """
         (EXISTS (
@@ -207,7 +204,6 @@ struct StoreReader {
 
     // MARK: Documents
 
-    /// Returns the bound statement that selects the document at a path.
     func selection(of path: DocumentPath, in collection: Int64) throws -> RawStatement {
         let statement = try RawStatement(database, Self.selection)
         try statement.bind(1, collection)

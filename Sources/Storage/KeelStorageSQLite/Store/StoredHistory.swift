@@ -18,7 +18,6 @@ struct StoredHistory {
 
     private static let key = "history"
 
-    /// Reads the file's setting; nil if it keeps no history.
     init?(_ database: Database) throws {
         guard let bytes = try StoreFormat.meta(Self.key, in: database) else { return nil }
         guard bytes.count == 16 else {
@@ -84,7 +83,6 @@ struct StoredHistory {
         ) STRICT;
         """
 
-    /// The largest number of images that one commit removes.
     static let mostForgotten: Int64 = 1_000
 
     /// Removes images that are older than the age; call it in a write transaction.

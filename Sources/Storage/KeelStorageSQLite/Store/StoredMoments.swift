@@ -2,7 +2,6 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// The table `moments` of a file.
 struct StoredMoments: MomentTable {
     static let table = """
         CREATE TABLE IF NOT EXISTS moments(

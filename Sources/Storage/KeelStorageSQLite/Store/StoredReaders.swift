@@ -3,7 +3,6 @@ internal import GRDB
 internal import KeelCore
 internal import KeelStorageAdapting
 
-/// The registered readers of a file's change log.
 struct StoredReaders {
     /// The lifetime of readers that an earlier version has registered.
     private static let formerLifetime = Duration.seconds(30 * 86_400)

@@ -4,7 +4,7 @@ internal import KeelStorageAdapting
 
 /// The statements of one write transaction that run for every document.
 ///
-/// GRDB's own cache finds a statement by its text; in a bulk load, that lookup costs as much as some of the statements.
+/// In a bulk load, the lookup by text in GRDB's own cache costs as much as some of the statements.
 final class WriteStatements {
     enum Kind: Int, CaseIterable {
         case insertDocument, updateDocument, deleteDocument, insertEntry, deleteEntry
@@ -76,7 +76,6 @@ final class WriteStatements {
         if entries.isFull { try finishEntries() }
     }
 
-    /// Writes the pending changes of index entries.
     func finishEntries() throws {
         try entries.write { change in
             let statement = try self[change.isRemoval ? .deleteEntry : .insertEntry]
