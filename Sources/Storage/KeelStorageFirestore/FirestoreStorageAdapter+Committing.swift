@@ -1,10 +1,10 @@
 public import KeelStorageAdapting
 
 extension FirestoreStorageAdapter {
-    /// Applies each batch with a separate request.
+    /// Applies each batch with requests of its own, one batch after the other.
     ///
-    /// A batch that the server refuses does not stop the following batches. Once the server cannot be reached, or the
-    /// task is cancelled, the following batches fail without being sent.
+    /// A batch that the server refuses does not stop the following batches. After one that failed because the server
+    /// could not be reached, did not answer in time, or the task was canceled, they fail without being sent.
     public func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
@@ -34,7 +34,6 @@ extension FirestoreStorageAdapter {
         return results
     }
 
-    /// Rejects batches with properties that the server would ignore.
     private func check(_ batch: WriteBatch) throws(StorageError) {
         if batch.id != nil { try require(.idempotentCommits, for: "a batch with an id") }
         if batch.reads != nil { try require(.transactions, for: "a batch that depends on reads") }

@@ -9,7 +9,7 @@ public import Foundation
 extension FirestoreStorageAdapter {
     /// The server, the database and the settings of an adapter.
     public struct Configuration: Sendable {
-        /// The base URL, to which the protocol's paths are appended.
+        /// The base URL, to which the protocol's paths are appended; every call with an invalid one throws an error.
         public var server: URL
         /// The name of the project.
         public var project: String
@@ -17,13 +17,11 @@ extension FirestoreStorageAdapter {
         public var database: String
         /// The authentication of requests.
         public var authentication: FirestoreAuthentication
-        /// The capabilities of the server, which rejects operations that it does not support.
+        /// The capabilities that the client assumes of the server.
         public var capabilities: StorageCapabilities
-        /// The maximum duration of a request, including its reply but excluding the wait for changes.
+        /// The maximum duration of a request with its reply; requests for changes have limits of their own.
         public var timeout: Duration = .seconds(60)
-        /// The maximum size of a reply, in bytes; a query with a larger result fails with `tooLarge`.
-        ///
-        /// Replies are held in memory.
+        /// The maximum size of a reply in memory, in bytes; a query with a larger result fails with `tooLarge`.
         public var maximumReplySize = 64 * 1024 * 1024
 
         let isExtended: Bool
@@ -81,8 +79,7 @@ extension FirestoreStorageAdapter.Configuration {
     ///   - project: The name of the project; the server accepts any.
     ///   - database: The name of the database.
     ///   - authentication: The authentication of requests.
-    ///   - capabilities: The capabilities of the server's store; the server rejects operations that it does not
-    ///     support.
+    ///   - capabilities: The capabilities of the server's store; the server rejects operations beyond its own.
     /// - Returns: The configuration.
     public static func keel(
         _ server: URL,

@@ -1,6 +1,5 @@
 internal import KeelStorageAdapting
 
-/// The common parts of read requests and their replies.
 extension FirestoreStorageAdapter {
     /// Returns the message of a request with its transaction and extension member.
     func message(
@@ -57,13 +56,11 @@ extension FirestoreStorageAdapter {
         return time
     }
 
-    /// Returns the extension member of a list reply, from the last element.
     func addition(to elements: [FirestoreJSON]) throws(StorageError) -> FirestoreJSON? {
         guard let last = elements.last else { return nil }
         return try decoding.addition(to: last)
     }
 
-    /// Returns the result of a read, with the values of the extension member.
     func result(
         _ payload: ReadResult.Payload,
         _ addition: FirestoreJSON?,

@@ -8,7 +8,6 @@ extension FirestoreStorageAdapter {
     static let mostDocuments = 300
     /// A document to read where only the time matters.
     private static let anyDocument: DocumentPath = "keel/time"
-    /// The maximum number of collection names per request.
     private static let mostNames = 300
 
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
@@ -28,7 +27,6 @@ extension FirestoreStorageAdapter {
         }
     }
 
-    /// Rejects requests that the server would misinterpret or ignore.
     private func check(_ request: ReadRequest) throws(StorageError) {
         guard configuration.isExtended || !request.isStrict else {
             throw StorageError(.unsupported, "Firestore has no strict mode")

@@ -1,11 +1,7 @@
 internal import KeelStorageAdapting
 
-/// Batches that depend on reads, committed in server transactions of the plain protocol.
 extension FirestoreStorageAdapter {
     /// Repeats the reads in a server transaction, compares the revisions, and commits in the transaction.
-    ///
-    /// The client has read outside of any transaction. Repeating the reads in a transaction protects them until the
-    /// commit.
     ///
     /// - Throws: `StorageError/Code/conflict` if a document or result has changed.
     func inTransaction(

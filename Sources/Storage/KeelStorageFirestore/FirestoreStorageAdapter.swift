@@ -18,11 +18,11 @@ internal import Foundation
 /// ```
 ///
 /// The protocol is version v1 of firebase.google.com/docs/firestore/reference/rest.
-/// `Documentation/Protocols/FirestoreExtensions.md` describes the extensions of Keel's server, such as a change log and
-/// idempotent batches; the table in the module's article compares the servers.
+/// `Documentation/Protocols/FirestoreExtensions.md` describes the extensions of Keel's server; the module's article
+/// compares the servers.
 ///
-/// The adapter retries a request only after its token was refused. The `effect` of an error says whether a commit may
-/// have been applied, so that `retrying(_:)` never applies it twice.
+/// The adapter repeats a request only after its token was refused. The `effect` of an error says whether a commit may
+/// have been applied.
 public struct FirestoreStorageAdapter: StorageAdapter {
     /// The ways in which an adapter learns of changes.
     public enum Listening: String, Sendable, Hashable {
@@ -30,7 +30,7 @@ public struct FirestoreStorageAdapter: StorageAdapter {
         case eventStream
         /// The server sends the changes of each query and document over an open connection.
         ///
-        /// If the server refuses the connection, the client polls.
+        /// If the server does not support the connection, the client polls.
         case watch
         /// The client repeats its queries at intervals.
         case polling
@@ -70,9 +70,9 @@ public struct FirestoreStorageAdapter: StorageAdapter {
         return capabilities.contains(.queryChanges) ? .watch : .polling
     }
 
-    /// Declares a schema to `keel serve`.
+    /// Declares a schema to `keel serve`; without effect on other servers.
     ///
-    /// On Google's Firestore this has no effect: its indexes are deployed with Google's tools.
+    /// The indexes of Google's Firestore are deployed with Google's tools.
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         guard configuration.isExtended, schema != StorageSchema(),
             !capabilities.isDisjoint(with: [.declaredIndexes, .textSearch])
@@ -108,8 +108,6 @@ public struct FirestoreStorageAdapter: StorageAdapter {
     }
 }
 
-/// The change log of `keel serve`, read as pages and streams of Keel Sync, and the changes of queries on Google's
-/// servers.
 extension FirestoreStorageAdapter {
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         if request.query != nil {
@@ -123,7 +121,6 @@ extension FirestoreStorageAdapter {
         return try await LoggedResult(query, of: self).page(request)
     }
 
-    /// Returns the feed of a server; sends nothing before the first call.
     static func feed(_ configuration: Configuration, over transport: any HTTPTransport)
         -> SyncFeed
     {
@@ -145,7 +142,6 @@ extension FirestoreStorageAdapter {
         )
     }
 
-    /// Returns the feed of queries; sends nothing before the first call.
     private static func watch(
         _ configuration: Configuration,
         over transport: any HTTPTransport

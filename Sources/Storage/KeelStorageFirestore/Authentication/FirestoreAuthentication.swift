@@ -23,7 +23,7 @@ public struct FirestoreAuthentication: Sendable {
 
     /// Returns an authentication with the ID tokens of a user, to which the server's security rules apply.
     ///
-    /// - Parameter tokens: The source of the user's current token, such as an `AuthSession`.
+    /// - Parameter tokens: The source of the user's tokens, such as an `AuthSession`.
     /// - Returns: The authentication.
     public static func idToken(_ tokens: some TokenSource) -> Self { source(tokens) }
 

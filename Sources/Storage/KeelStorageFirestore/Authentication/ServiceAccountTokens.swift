@@ -14,7 +14,7 @@ package import Foundation
 /// A source of access tokens for a service account, which exchanges a signed JSON Web Token for an access token.
 ///
 /// The exchange follows RFC 7523 section 2.1 and Google's "Using OAuth 2.0 for server to server applications". A token
-/// is cached until a minute before it expires; concurrent callers share one exchange.
+/// is cached until a minute before it expires, or until it is refused; concurrent callers share one exchange.
 public final class ServiceAccountTokens: TokenSource {
     /// The default scope: reading and writing Firestore.
     public static let firestoreScope = "https://www.googleapis.com/auth/datastore"
@@ -63,7 +63,6 @@ public final class ServiceAccountTokens: TokenSource {
 
     public var identity: String? { key.account }
 
-    /// The number of callers that wait for the current exchange.
     package var waiterCount: Int { flight.waiterCount }
 
     public func token() async throws -> AccessToken {

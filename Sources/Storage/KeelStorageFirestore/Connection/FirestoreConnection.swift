@@ -4,7 +4,6 @@ internal import KeelHTTPAuthentication
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Sends the requests of an adapter and parses the replies.
 final class FirestoreConnection: Sendable {
     /// The header field that requests Keel's extensions, and in which the server confirms them.
     static let extensionField = HTTPField.Name.known("Keel-Protocol")

@@ -42,8 +42,7 @@ extension StorageError {
 
     /// The error of a reply; unavailability if the server has canceled a call that the caller has not.
     ///
-    /// Servers cancel calls of their own accord, such as when they end. Passed on, a listener would end without an
-    /// error, as it does with its task, and nothing would be tried again.
+    /// Servers cancel calls when they end. Passed on, such an error would end a listener as if its task were canceled.
     ///
     /// A refusal has a cause: without one, it would look like a refusal by access rules in front of the adapter.
     var ofServer: StorageError {
@@ -82,7 +81,6 @@ extension StorageError {
         }
     }
 
-    /// Returns whether a token source failed for a temporary reason.
     private static func isPassing(_ cause: (any Error)?) -> Bool {
         guard let error = cause as? AuthenticationError else { return false }
         // The error of a custom token source is the cause, and is more specific.

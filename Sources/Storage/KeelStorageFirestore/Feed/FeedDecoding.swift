@@ -1,6 +1,6 @@
 internal import KeelStorageAdapting
 
-/// Decodes the messages of Keel Sync.
+/// Decodes the messages of Keel Sync; malformed ones throw `StorageError/Code/invalidReply`.
 struct FeedDecoding: Sendable {
     private let documents: FirestoreDecoding
 
@@ -43,7 +43,6 @@ struct FeedDecoding: Sendable {
         try json.object("origin").map { json throws(StorageError) in try documents.origin(json) }
     }
 
-    /// Decodes the last mutations of the clients named in the request.
     private func acknowledged(in json: FirestoreJSON) throws(StorageError) -> [String: Int64] {
         var mutations: [String: Int64] = [:]
         for member in try json.object("acknowledged")?.members ?? [] {

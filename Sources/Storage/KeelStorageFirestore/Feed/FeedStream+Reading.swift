@@ -14,7 +14,6 @@ extension FeedStream {
         case unsupported
     }
 
-    /// The changes since the last mark of the stream.
     private struct Pending {
         private(set) var changes: [ChangePage.Change] = []
         private(set) var origins: [DocumentPath: ChangeOrigin] = [:]
@@ -70,7 +69,7 @@ extension FeedStream {
         return Task.isCancelled ? .unused : .broken
     }
 
-    /// Processes an event; returns false to end the stream.
+    /// Returns false to end the stream.
     private func take(
         _ event: ServerSentEvent,
         _ pending: inout Pending,

@@ -3,7 +3,7 @@ internal import KeelHTTP
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// An open stream of changes, shared by its readers.
+/// An open stream of changes, which its readers share.
 final class FeedStream: Sendable {
     private struct State {
         var window: FeedWindow
@@ -15,7 +15,6 @@ final class FeedStream: Sendable {
         var task: Task<Void, Never>?
     }
 
-    /// The id of the stream, unique within its feed.
     let id: UInt64
     let scope: ChangeScope
     let clients: Set<String>
@@ -45,17 +44,14 @@ final class FeedStream: Sendable {
     /// Whether a reader is waiting, or about to.
     var isUsed: Bool { state.withLock { $0.users > 0 || $0.isFresh } }
 
-    /// The time at which a reader last used the stream.
     var lastUse: Duration { state.withLock { $0.lastUse } }
 
-    /// Returns whether the stream has been unused for a duration.
     func isUnused(for limit: Duration) -> Bool {
         state.withLock { $0.users == 0 && timeline.now - $0.lastUse >= limit }
     }
 
     // MARK: Readers
 
-    /// Returns the current answer to a reader at a cursor.
     func answer(after cursor: ChangeCursor, limit: Int) -> FeedWindow.Answer {
         state.withLock { state in
             let answer = state.window.answer(after: cursor, limit: limit)

@@ -36,10 +36,8 @@ final class FeedStreams: Sendable {
 
     var count: Int { state.withLock { $0.streams.count } }
 
-    /// The number of times that another user has signed in.
     var userChangeCount: Int { state.withLock { $0.userChangeCount } }
 
-    /// The last known epoch of the server.
     var epoch: String? { state.withLock { $0.epoch } }
 
     /// The time until a stream can be opened; nil if no delay is in effect.
@@ -51,7 +49,6 @@ final class FeedStreams: Sendable {
 
     func note(epoch: String) { state.withLock { $0.epoch = epoch } }
 
-    /// Closes the streams of another user.
     func note(user: String) {
         let streams = state.withLock { state in
             defer { state.user = user }
@@ -159,7 +156,6 @@ final class FeedStreams: Sendable {
         }
     }
 
-    /// Closes all streams and prevents new ones.
     func close() {
         let streams = state.withLock { state in
             state.isClosed = true

@@ -2,8 +2,7 @@ internal import KeelStorageAdapting
 
 /// The latest changes of a stream, divided at the cursors where a reader can continue.
 ///
-/// Any number of readers share the window: a reader whose cursor is a mark of the window is served from it, at its own
-/// pace.
+/// A reader whose cursor is a mark of the window is served from it, at its own pace.
 struct FeedWindow: Sendable {
     enum Answer: Sendable {
         case page(ChangePage)
@@ -109,7 +108,6 @@ struct FeedWindow: Sendable {
 }
 
 extension [ChangePage.Change] {
-    /// The total size of the changed documents, in bytes.
     var bodySize: Int {
         reduce(0) { size, change in
             guard case .current(let document) = change else { return size }

@@ -5,9 +5,8 @@ package import KeelStorageAdapting
 
 /// Follows the changes of a store behind a Keel Sync server.
 ///
-/// A reader that waits for changes is served from a stream that stays open between its calls. While there is no stream,
-/// because it broke off, was refused, or is not supported, the feed polls for pages, which contain the same changes
-/// later. `Documentation/Protocols/KeelSync.md` describes both.
+/// A reader that waits for changes is served from a stream that stays open between its calls, or else from pages, for
+/// which the feed polls. `Documentation/Protocols/KeelSync.md` describes both.
 package final class SyncFeed: Sendable {
     private let connection: FeedConnection
     private let timeline: Timeline
@@ -42,7 +41,6 @@ package final class SyncFeed: Sendable {
 
     deinit { streams.close() }
 
-    /// The number of open streams.
     package var streamCount: Int { streams.count }
 
     /// Closes all streams and prevents new ones; pages can still be read.
@@ -96,7 +94,6 @@ package final class SyncFeed: Sendable {
 
     // MARK: Stream
 
-    /// Returns the page of a stream for the reader; nil if there is no such stream.
     private func streamed(
         _ request: ChangeRequest,
         until end: Duration
@@ -156,7 +153,6 @@ package final class SyncFeed: Sendable {
 }
 
 extension SyncFeed {
-    /// The server of a feed, and its limits.
     package struct Configuration: Sendable {
         /// `http` or `https`.
         package var scheme: String
@@ -168,11 +164,8 @@ extension SyncFeed {
         package var scope = "all"
         /// The database in the names of documents.
         package var database: String
-        /// The clock of waits and delays.
         package var clock: any Clock<Duration> = ContinuousClock()
         /// The maximum number of open streams; further readers poll for pages.
-        ///
-        /// Over HTTP/1.1 each takes a connection, of which a transport has eight for a host by default.
         package var mostStreams = 4
         /// The time after which an unused stream is closed.
         package var idleTimeout = Duration.seconds(60)
@@ -183,7 +176,6 @@ extension SyncFeed {
         /// The delays before a stream is opened after another broke off.
         package var pauses = RetryPolicy(baseDelay: .seconds(1), maximumDelay: .seconds(60))
 
-        /// Creates a configuration with default limits.
         package init(scheme: String, authority: String, database: String) {
             self.scheme = scheme
             self.authority = authority

@@ -3,9 +3,9 @@ public import KeelStorageAdapting
 
 /// Documents and values as JSON text (RFC 8259), for files and for tools.
 ///
-/// There are two forms. The **typed** form is that of Firestore's REST protocol (`Document` and `Value` in its
-/// reference, version v1): every value names its type, and the conversion is lossless. The **plain** form is suitable
-/// for writing by hand, and loses the type of some values:
+/// The **typed** form is that of Firestore's REST protocol (`Document` and `Value` in its reference, version v1): every
+/// value names its type, and the conversion is lossless. The **plain** form is suitable for writing by hand, and loses
+/// the type of some values:
 ///
 /// | value | plain JSON |
 /// |---|---|
@@ -18,7 +18,7 @@ public import KeelStorageAdapting
 /// | geopoint | an object of `latitude` and `longitude` |
 /// | vector | an array of doubles |
 ///
-/// Decoding plain JSON therefore gives only null, booleans, numbers, strings, arrays and maps.
+/// Decoding plain JSON gives only null, booleans, numbers, strings, arrays and maps.
 public enum DocumentJSON: Sendable {
     /// The default database in the names of documents.
     public static let database = "projects/keel/databases/(default)"

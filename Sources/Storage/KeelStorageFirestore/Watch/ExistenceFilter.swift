@@ -4,7 +4,7 @@ internal import KeelStorageAdapting
 internal import Crypto
 #endif
 
-/// How many documents a target has on the server, by which a client finds that its result has diverged.
+/// The number of documents of a target on the server, by which a client finds that its result has diverged.
 ///
 /// Source: googleapis/googleapis `google/firestore/v1/write.proto`, `ExistenceFilter`.
 package struct ExistenceFilter: Sendable {
@@ -22,7 +22,7 @@ package struct ExistenceFilter: Sendable {
 
 /// A set of names that may contain more names than were put into it, but never fewer.
 ///
-/// Without the trait `Crypto`, which has the hash, a filter may contain every name.
+/// Without the trait `Crypto`, a filter may contain every name.
 ///
 /// Source: googleapis/googleapis `google/firestore/v1/bloom_filter.proto`.
 package struct BloomFilter: Sendable {
@@ -72,7 +72,7 @@ package struct BloomFilter: Sendable {
             .allSatisfy { bits[Int($0 / 8)] & (1 << UInt8($0 % 8)) != 0 } ?? true
     }
 
-    /// Returns the bits that a name sets, computed one by one: a server chooses their number.
+    /// Returns the bits that a name sets.
     private static func places(
         of name: String,
         _ hashCount: Int,

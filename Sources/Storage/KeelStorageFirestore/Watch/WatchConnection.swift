@@ -3,10 +3,10 @@ package import KeelHTTP
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Follows targets over one channel to a server, which it opens for the first reader and closes after the last.
+/// Follows targets over one channel, which it opens for the first reader and closes after the last.
 ///
-/// A channel that breaks off is replaced, with pauses after failures, and every target continues where it was
-/// published last. Readers wait meanwhile; those that wait while an attempt fails receive its error.
+/// A channel that breaks off is replaced, with pauses after failures, and every target continues where it was published
+/// last. Readers wait meanwhile; those that wait while an attempt fails receive its error.
 ///
 /// A channel belongs to one user. When another user reads, all targets end, and readers start over.
 package actor WatchConnection {
@@ -19,7 +19,7 @@ package actor WatchConnection {
         package var grace = Duration.seconds(30)
         /// The age at which a channel with a token is replaced by one with a new token; tokens last an hour.
         package var tokenLifetime = Duration.seconds(55 * 60)
-        /// The time during which a server that refused a channel is not asked again.
+        /// The time for which a server that refused a channel is not asked again.
         package var refusalTime = Duration.seconds(600)
         /// The pauses before the second and later attempts, each ± 50 %.
         package var pauses = RetryPolicy(
@@ -31,7 +31,6 @@ package actor WatchConnection {
         package init(channel: WebChannel.Configuration) { self.channel = channel }
     }
 
-    /// A target and its readers.
     private struct Follower {
         let subject: WatchSubject
         var log: WatchLog
@@ -91,7 +90,6 @@ package actor WatchConnection {
     /// Ends the channel; waiting readers receive an error.
     nonisolated func shutdown() { runner.withLock { $0 }?.cancel() }
 
-    /// The number of targets.
     var targetCount: Int { followers.count }
 
     // MARK: Readers
@@ -148,7 +146,6 @@ package actor WatchConnection {
         StorageError(.timeout, "the server has not sent the result in time")
     }
 
-    /// Returns a page for a reader; nil if it must wait.
     private func answer(
         _ follower: Follower,
         _ id: WatchMachine.TargetID,
@@ -199,9 +196,8 @@ package actor WatchConnection {
         return id
     }
 
-    /// Requests the whole result for a reader that begins.
-    ///
-    /// A result that was resumed from an earlier process is not known as a whole.
+    /// Requests the whole result for a reader that begins, if it is unknown because it was resumed from an earlier
+    /// process.
     private func reloadIfUnknown(_ id: WatchMachine.TargetID) {
         guard let follower = followers[id], follower.log.point != nil,
             machine.members(of: id) == nil
@@ -210,7 +206,6 @@ package actor WatchConnection {
         perform(machine.reload(id))
     }
 
-    /// Ends the targets of another user, whose rights and results differ from the current user's.
     private func follow(for present: String?) {
         guard let present, present != user else { return }
         defer { user = present }
@@ -258,7 +253,6 @@ package actor WatchConnection {
         follower.signal.raise()
     }
 
-    /// Ends a target with an error for its readers; the next reader starts over.
     private func fail(_ id: WatchMachine.TargetID, _ error: StorageError) {
         guard let follower = followers[id] else { return }
         if ids[follower.subject] == id { ids[follower.subject] = nil }
@@ -340,7 +334,6 @@ package actor WatchConnection {
         }
     }
 
-    /// Returns a token and its user.
     private func signIn(
         with tokens: any TokenSource
     ) async throws -> (token: AccessToken, owner: String?) {
@@ -358,7 +351,6 @@ package actor WatchConnection {
         channel?.close()
     }
 
-    /// Decides what follows the end of a channel, and pauses before the next one.
     private func recover(from end: WebChannelMachine.End, wasLive: Bool) async {
         var isExhausted = false
         switch end {
@@ -399,8 +391,7 @@ package actor WatchConnection {
         try? await timeline.sleep(until: timeline.now + delay)
     }
 
-    /// Whether another attempt may succeed although the server broke the protocol, as a proxy's page in the stream
-    /// does.
+    /// Whether another attempt may succeed although the server broke the protocol, as with a proxy's page.
     private static func isPassing(_ error: StorageError, _ failures: Int) -> Bool {
         error.code == .invalidReply && failures < 3
     }

@@ -29,7 +29,6 @@ enum WatchSubject: Sendable, Hashable {
         self = .documents(paths)
     }
 
-    /// Encodes the members of the server's `Target` that name the documents.
     func content(_ encoding: FirestoreEncoding) throws(StorageError) -> [FirestoreJSON.Member] {
         switch self {
         case .query(let query):
@@ -44,7 +43,6 @@ enum WatchSubject: Sendable, Hashable {
         }
     }
 
-    /// A hash that is the same in every process.
     var stableHash: UInt64 {
         switch self {
         case .query(let query): query.stableHash
@@ -56,8 +54,6 @@ enum WatchSubject: Sendable, Hashable {
 
 /// The content of a cursor: version, time, number of the state at this time, hashes of what is followed and for whom,
 /// number of documents, token.
-///
-/// The time comes first in the order, and the server's times do not go back.
 struct WatchCursor: Sendable {
     private static let version: UInt8 = 3
     private static let unknownCount = UInt64(UInt32.max)
@@ -168,7 +164,6 @@ struct WatchLog: Sendable {
         }
     }
 
-    /// Forgets everything before the next publication.
     mutating func expire() { self = WatchLog(from: nil) }
 
     /// Returns the changes after a state, one per document; nil if they are not known.

@@ -8,7 +8,6 @@ package final class WatchFeed: Sendable {
 
     deinit { connection.shutdown() }
 
-    /// The number of targets that are followed.
     package var targetCount: Int { get async { await connection.targetCount } }
 
     /// Returns the changes of a query’s result, or of documents, with the guarantees of `ChangeRequest/query`.

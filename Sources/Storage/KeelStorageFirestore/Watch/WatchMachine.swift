@@ -26,7 +26,6 @@ package struct WatchMachine: Sendable {
         case fail(TargetID, StorageError)
     }
 
-    /// A consistent state of a target.
     package struct Publication: Sendable {
         /// The changes since the last publication, one per document.
         package var changes: [ChangePage.Change]
@@ -91,7 +90,6 @@ package struct WatchMachine: Sendable {
 
     package init(database: String) { self.database = database }
 
-    /// The targets that are followed.
     package var ids: [TargetID] { targets.filter { !$0.value.isLeaving }.keys.sorted() }
 
     /// The published result of a target, by path; nil if it is not known yet.
@@ -139,7 +137,6 @@ package struct WatchMachine: Sendable {
         }
     }
 
-    /// Forgets what was staged, before a target is requested.
     private mutating func begin(_ id: TargetID) {
         targets[id]?.isCurrent = false
         targets[id]?.staged = [:]
@@ -179,8 +176,6 @@ package struct WatchMachine: Sendable {
 
     // MARK: Messages
 
-    /// Takes a message of the server.
-    ///
     /// - Throws: `StorageError/Code/invalidReply` if it acknowledges what was not requested.
     package mutating func receive(_ message: WatchMessage) throws(StorageError) -> [Effect] {
         switch message {
@@ -200,7 +195,6 @@ package struct WatchMachine: Sendable {
         return []
     }
 
-    /// Whether messages about a target concern its present request.
     private func isActive(_ id: TargetID) -> Bool {
         targets[id].map { $0.pending == 0 && !$0.isLeaving } ?? false
     }

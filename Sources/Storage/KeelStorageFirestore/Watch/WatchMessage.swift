@@ -29,15 +29,12 @@ package enum WatchMessage: Sendable {
     case other
 }
 
-/// Decodes the messages of a Listen stream.
+/// Decodes the messages of a Listen stream; malformed ones throw `StorageError/Code/invalidReply`.
 package struct WatchDecoding: Sendable {
     private let documents: FirestoreDecoding
 
     package init(database: String) { documents = FirestoreDecoding(database: database) }
 
-    /// Decodes a message.
-    ///
-    /// - Throws: `StorageError/Code/invalidReply` if it is malformed.
     package func message(_ json: FirestoreJSON) throws(StorageError) -> WatchMessage {
         do throws(StorageError) {
             if let change = try json.object("targetChange") { return .target(try target(change)) }
@@ -160,7 +157,6 @@ struct WatchStatus: Sendable, Hashable {
         name = Self.names.indices.contains(index) ? Self.names[index] : "UNKNOWN"
     }
 
-    /// Reads the status of an error object.
     init(_ json: FirestoreJSON) {
         self.init(number: json["code"]?.wholeNumber ?? 2)
         if let text = json["status"]?.text { name = text }

@@ -6,7 +6,6 @@ internal import Synchronization
 
 /// A WebChannel over an HTTP transport, which drives ``WebChannelMachine``.
 package final class WebChannel: Sendable {
-    /// The server and the limits.
     package struct Configuration: Sendable {
         package var scheme: String
         package var authority: String
@@ -85,7 +84,6 @@ package final class WebChannel: Sendable {
         return state.withLock { $0.end ?? .closed }
     }
 
-    /// Sends messages; without effect once the channel has ended.
     func send(_ messages: [String]) {
         perform(state.withLock { $0.machine.handle(.send(messages)) })
     }
@@ -93,7 +91,6 @@ package final class WebChannel: Sendable {
     /// Ends the channel and notifies the server.
     func close() { perform(state.withLock { $0.machine.handle(.close) }) }
 
-    /// The number of events that wait until the messages of another one are delivered.
     var waitingCount: Int { turns.count }
 
     private func handle(_ event: WebChannelMachine.Event) async {

@@ -21,7 +21,6 @@ package struct WebChannelChunks: Sendable {
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Adds bytes of the body.
     package mutating func append(_ bytes: some Sequence<UInt8>) {
         if start > 0 {
             buffer.removeFirst(start)

@@ -77,7 +77,6 @@ package struct WebChannelMachine: Sendable {
     private var httpSession: String?
     /// The number of the last array received.
     private var arrayID = 0
-    /// The number of messages sent.
     private var sentCount = 0
     private var queue: [String] = []
     /// The POST without a reply, and how often it was sent.
@@ -198,7 +197,6 @@ package struct WebChannelMachine: Sendable {
         flush(&effects)
     }
 
-    /// Handles the reply to the first request.
     private mutating func begin(
         _ status: Int,
         _ body: [UInt8],

@@ -5,8 +5,6 @@ extension FirestoreDecoding {
     /// Decodes a `Document` of a reply.
     ///
     /// Firestore has no revisions: the revision of its documents is the update time in microseconds.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func document(_ json: FirestoreJSON) throws(StorageError) -> Document {
         guard let name = try json.text("name") else { throw Self.flaw("a document has no name") }
         let path = try path(of: name)
@@ -37,8 +35,6 @@ extension FirestoreDecoding {
     }
 
     /// Decodes the unreadable documents in the extension member of a reply.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func unreadable(
         in addition: FirestoreJSON?
     ) throws(StorageError) -> [UnreadableDocument] {
@@ -75,8 +71,6 @@ extension FirestoreDecoding {
     }
 
     /// Decodes the time of a member.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is missing or malformed.
     package func time(
         _ name: String,
         of json: FirestoreJSON
@@ -88,8 +82,6 @@ extension FirestoreDecoding {
     }
 
     /// Decodes the change log position of a member; returns nil if there is none.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is malformed.
     package func cursor(
         _ name: String,
         of json: FirestoreJSON
@@ -102,8 +94,6 @@ extension FirestoreDecoding {
     }
 
     /// Decodes a nonnegative duration in proto3's JSON form; returns nil if the member is absent.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is malformed.
     package func duration(
         _ name: String,
         of json: FirestoreJSON
@@ -121,8 +111,6 @@ extension FirestoreDecoding {
     }
 
     /// Decodes a `CommitResponse`.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func receipt(
         _ json: FirestoreJSON,
         for batch: WriteBatch

@@ -28,8 +28,6 @@ extension FirestoreDecoding {
     }
 
     /// Decodes the origin of a batch or a change.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func origin(_ json: FirestoreJSON) throws(StorageError) -> ChangeOrigin {
         guard let client = try json.text("client"), (1...1_500).contains(client.utf8.count) else {
             throw Self.flaw("“client” of “origin” must be text of up to 1,500 bytes")
@@ -41,8 +39,6 @@ extension FirestoreDecoding {
     }
 
     /// Decodes a `Write`.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func write(_ json: FirestoreJSON) throws(StorageError) -> DocumentWrite {
         let condition = try condition(try json.object("currentDocument"))
         let isUpdate = json.member("update") != nil
@@ -109,8 +105,6 @@ extension FirestoreDecoding {
     }
 
     /// Decodes the paths of a `DocumentMask`, without paths that are contained in others.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func mask(_ json: FirestoreJSON) throws(StorageError) -> [FieldPath] {
         var paths: [FieldPath] = []
         for element in try json.list("fieldPaths") { paths.append(try field(element.text)) }
@@ -123,8 +117,6 @@ extension FirestoreDecoding {
     }
 
     /// Decodes a field path.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func field(_ text: String?) throws(StorageError) -> FieldPath {
         guard let text else { throw Self.flaw("the path of a field is missing") }
         guard Self.isWellFormed(text) else {
@@ -167,8 +159,6 @@ extension FirestoreDecoding {
     }
 
     /// Decodes a `Precondition`.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func condition(_ json: FirestoreJSON?) throws(StorageError) -> WriteCondition {
         guard let json else { return .none }
         if let revision = try revision(json) { return .revision(revision) }

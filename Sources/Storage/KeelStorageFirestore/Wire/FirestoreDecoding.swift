@@ -3,23 +3,20 @@ package import KeelStorageAdapting
 
 /// Decodes messages of Firestore's REST protocol.
 ///
-/// The counterpart of ``FirestoreEncoding``, for servers, which decode requests, and clients, which decode replies. It
-/// checks the form of messages; the validation of writes and queries checks the rules of the data model, such as the
-/// length of ids. In accordance with proto3's JSON form, it accepts member names in lowerCamelCase and snake_case, and
-/// enumerations by name and number.
+/// Malformed messages throw `StorageError/Code/invalidArgument`; the validation of writes and queries checks the rules
+/// of the data model, such as the length of ids. As in proto3's JSON form, member names may be in lowerCamelCase and
+/// snake_case, and enumerations names and numbers.
 package struct FirestoreDecoding: Sendable {
     /// The database's name: `projects/{project}/databases/{database}`.
     package let database: String
     /// Whether to decode Keel's extensions.
     package let isExtended: Bool
 
-    /// Creates a decoding for a database.
     package init(database: String, isExtended: Bool = false) {
         self.database = database
         self.isExtended = isExtended
     }
 
-    /// Returns the error for a malformed message.
     package static func flaw(_ message: String) -> StorageError {
         StorageError(.invalidArgument, message)
     }
@@ -76,8 +73,6 @@ package struct FirestoreDecoding: Sendable {
     }
 
     /// Decodes a `Value`.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func value(_ json: FirestoreJSON) throws(StorageError) -> DocumentValue {
         guard let members = json.members else {
             throw Self.flaw("a value is \(json.kindName) and should be an object")
@@ -118,8 +113,6 @@ package struct FirestoreDecoding: Sendable {
     }
 
     /// Decodes an `ArrayValue`.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func values(_ json: FirestoreJSON) throws(StorageError) -> [DocumentValue] {
         guard json.members != nil else {
             throw Self.flaw("a list of values is \(json.kindName) and should be an object")

@@ -17,8 +17,8 @@ extension FirestoreEncoding {
 
     /// Encodes a `CommitResponse`.
     ///
-    /// Clients of Google's protocol expect every commit to be later than the one before. A batch without changes gets
-    /// the next microsecond after the state that it found, which no other commit has.
+    /// A batch without changes gets the next microsecond after the state that it found, which no other commit has:
+    /// clients of Google's protocol expect every commit to be later than the one before.
     package func receipt(_ receipt: CommitReceipt) -> FirestoreJSON {
         let isUnchanged = receipt.isWithoutChanges
         let time = receipt.commitTime.advanced(by: .microseconds(isUnchanged ? 1 : 0))
@@ -46,7 +46,6 @@ extension FirestoreEncoding {
         ])
     }
 
-    /// Encodes an unreadable document.
     package func unreadable(_ document: UnreadableDocument) -> FirestoreJSON {
         [
             "name": .string(name(of: document.path)),

@@ -3,9 +3,9 @@ package import KeelStorageAdapting
 extension FirestoreEncoding {
     /// Encodes a `StructuredQuery`.
     ///
-    /// Implied orders are omitted, because Firestore adds the same ones, unless a bound has values of them, which Google's
-    /// servers accept only of orders that are named. Firestore has no `limit(toLast:)`: the
-    /// equivalent is the reversed query, whose result the caller reverses.
+    /// Implied orders are omitted, unless a bound has values of them, which Google's servers accept only of named
+    /// orders. Firestore has no `limit(toLast:)`: the equivalent is the reversed query, whose result the caller
+    /// reverses.
     ///
     /// - Parameters:
     ///   - query: The query.
@@ -61,7 +61,6 @@ extension FirestoreEncoding {
         return ["structuredQuery": try self.query(query), "aggregations": .array(wanted)]
     }
 
-    /// Returns the alias of an aggregation.
     package static func alias(of position: Int) -> String { "value_\(position)" }
 
     private func operation(_ aggregation: Aggregation) -> (name: String, operand: FirestoreJSON) {

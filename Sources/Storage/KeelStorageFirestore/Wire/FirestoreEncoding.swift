@@ -15,7 +15,6 @@ package struct FirestoreEncoding: Sendable {
     /// Whether the peer understands Keel's extensions.
     package let isExtended: Bool
 
-    /// Creates an encoding for a database.
     package init(database: String, isExtended: Bool = false) {
         self.database = database
         self.isExtended = isExtended
@@ -24,7 +23,6 @@ package struct FirestoreEncoding: Sendable {
     /// The name of the database's root, the parent of all documents.
     package var root: String { "\(database)/documents" }
 
-    /// Returns the name of a document in messages.
     package func name(of path: DocumentPath) -> String { "\(root)/\(path.string)" }
 
     /// Returns the name of a scope's parent: a document, or the root of the database.

@@ -1,6 +1,6 @@
 package import KeelStorageAdapting
 
-/// Access to the members of a message.
+/// The members of a message; those of another type than asked for throw `StorageError/Code/invalidArgument`.
 extension FirestoreJSON {
     /// Returns the value of a member by its name, or by the same name in snake_case; nil if it is absent or null.
     package func member(_ name: String) -> FirestoreJSON? {
@@ -21,8 +21,6 @@ extension FirestoreJSON {
     }
 
     /// Returns the list of a member; empty if it is absent.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument` if the member is not a list.
     package func list(_ name: String) throws(StorageError) -> [FirestoreJSON] {
         guard let value = member(name) else { return [] }
         guard let elements = value.elements else { throw Self.flaw(name, value, "an array") }
@@ -30,8 +28,6 @@ extension FirestoreJSON {
     }
 
     /// Returns the text of a member; nil if it is absent.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument` if the member is not text.
     package func text(_ name: String) throws(StorageError) -> String? {
         guard let value = member(name) else { return nil }
         guard let text = value.text else { throw Self.flaw(name, value, "a string") }
@@ -39,8 +35,6 @@ extension FirestoreJSON {
     }
 
     /// Returns the Boolean value of a member; nil if it is absent.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument` if the member is not a Boolean.
     package func flag(_ name: String) throws(StorageError) -> Bool? {
         guard let value = member(name) else { return nil }
         guard let flag = value.flag else { throw Self.flaw(name, value, "a boolean") }
@@ -48,8 +42,6 @@ extension FirestoreJSON {
     }
 
     /// Returns the integer of a member; nil if it is absent.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument` if the member is not an integer.
     package func wholeNumber(_ name: String) throws(StorageError) -> Int64? {
         guard let value = member(name) else { return nil }
         guard let number = value.wholeNumber else { throw Self.flaw(name, value, "an integer") }
@@ -57,8 +49,6 @@ extension FirestoreJSON {
     }
 
     /// Returns the object of a member; nil if it is absent.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument` if the member is not an object.
     package func object(_ name: String) throws(StorageError) -> FirestoreJSON? {
         guard let value = member(name) else { return nil }
         guard value.members != nil else { throw Self.flaw(name, value, "an object") }

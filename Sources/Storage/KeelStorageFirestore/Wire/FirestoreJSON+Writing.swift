@@ -9,7 +9,6 @@ extension FirestoreJSON {
         return bytes
     }
 
-    /// Appends the value as JSON text.
     package func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8

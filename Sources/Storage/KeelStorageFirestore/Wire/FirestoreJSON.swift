@@ -1,9 +1,8 @@
 /// A JSON value (RFC 8259) of Firestore's REST protocol.
 ///
-/// Integers are distinct from other numbers, so no digits are lost. The members of an object are a list, because names
-/// are compared by their UTF-8 bytes, like field names, and the keys of a `Dictionary` are not.
+/// The members of an object are a list, because names are compared by their UTF-8 bytes, unlike the keys of a
+/// `Dictionary`.
 package enum FirestoreJSON: Sendable, Hashable {
-    /// A member of an object.
     package struct Member: Sendable, Hashable {
         package let name: String
         package var value: FirestoreJSON
@@ -24,7 +23,7 @@ package enum FirestoreJSON: Sendable, Hashable {
     case array([FirestoreJSON])
     case object([Member])
 
-    /// Returns an object of the members with a value.
+    /// Returns an object of the members that are not nil.
     package static func members(_ members: KeyValuePairs<String, FirestoreJSON?>) -> FirestoreJSON {
         .object(members.compactMap { name, value in value.map { Member(name, $0) } })
     }
@@ -37,15 +36,11 @@ package enum FirestoreJSON: Sendable, Hashable {
 }
 
 extension FirestoreJSON {
-    /// The text, if this is a string.
     package var text: String? { if case .string(let value) = self { value } else { nil } }
-    /// The Boolean value, if this is a Boolean.
     package var flag: Bool? { if case .boolean(let value) = self { value } else { nil } }
-    /// The elements, if this is an array.
     package var elements: [FirestoreJSON]? {
         if case .array(let values) = self { values } else { nil }
     }
-    /// The members, if this is an object.
     package var members: [Member]? {
         if case .object(let members) = self { members } else { nil }
     }

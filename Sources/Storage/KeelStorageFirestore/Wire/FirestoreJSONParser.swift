@@ -1,7 +1,7 @@
 /// A JSON parser.
 ///
-/// Foundation's parsers convert integers beyond 53 bits to doubles or are slow at distinguishing the kinds of values,
-/// and merge members whose names differ only in Unicode normalization.
+/// Foundation's parsers lose digits of integers or are slow, and merge members whose names differ only in Unicode
+/// normalization.
 struct FirestoreJSONParser {
     let bytes: UnsafeBufferPointer<UInt8>
     var position = 0

@@ -4,9 +4,7 @@ package import KeelStorageAdapting
 ///
 /// Names and numbers are those of googleapis, google/rpc/code.proto.
 package struct FirestoreStatus: Sendable, Hashable {
-    /// The name, such as `NOT_FOUND`.
     package let name: String
-    /// The corresponding HTTP status.
     package let httpStatus: Int
 
     private init(_ name: String, _ httpStatus: Int) {

@@ -1,7 +1,6 @@
 package import KeelStorageAdapting
 
 extension FirestoreEncoding {
-    /// Encodes a schema.
     package static func schema(_ schema: StorageSchema) -> FirestoreJSON {
         [
             "indexes": .array(schema.indexes.map(index)),
@@ -16,7 +15,6 @@ extension FirestoreEncoding {
         ]
     }
 
-    /// Encodes an index definition.
     package static func index(_ index: IndexDefinition) -> FirestoreJSON {
         let components = index.components.map { component -> FirestoreJSON in
             switch component {
@@ -33,7 +31,6 @@ extension FirestoreEncoding {
         ]
     }
 
-    /// Encodes a query plan.
     package static func plan(_ plan: QueryPlan) -> FirestoreJSON {
         let (access, name): (FirestoreJSON, String?) =
             switch plan.access {
@@ -50,9 +47,6 @@ extension FirestoreEncoding {
 }
 
 extension FirestoreDecoding {
-    /// Decodes a schema.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func schema(_ json: FirestoreJSON) throws(StorageError) -> StorageSchema {
         var schema = StorageSchema()
         for element in try json.list("indexes") { schema.indexes.append(try index(element)) }
@@ -67,9 +61,6 @@ extension FirestoreDecoding {
         return schema
     }
 
-    /// Decodes an index definition.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func index(_ json: FirestoreJSON) throws(StorageError) -> IndexDefinition {
         var components: [IndexDefinition.Component] = []
         for element in try json.list("components") { components.append(try component(element)) }
@@ -86,9 +77,6 @@ extension FirestoreDecoding {
         )
     }
 
-    /// Decodes a query plan.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument`.
     package func plan(_ json: FirestoreJSON) throws(StorageError) -> QueryPlan {
         let name = try json.text("name") ?? ""
         let access: QueryPlan.Access =
