@@ -7,12 +7,13 @@ extension PostgreSQLStorageAdapter {
 
     /// Declares the indexes and searches of a schema, and starts building those that the store lacks.
     ///
-    /// Stores of up to 10,000 documents and 80 MiB are ready when the call returns. In larger ones, the rest is built
-    /// while the adapter is used, five hundred documents at a time, between commits. Until then queries scan, including
+    /// The indexes of up to about 10,000 documents and 80 MiB are ready when the call returns. The rest is built while
+    /// the adapter is used, five hundred documents at a time, between commits. Until then queries scan, including
     /// strict ones, and searches that need them wait. ``indexes()`` returns the progress, and ``finishIndexes()``
     /// waits. The next call, on any machine, continues a build that was interrupted or failed.
     ///
-    /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not allow them.
+    /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not allow them, and
+    ///   errors of the database.
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         do throws(StorageError) {
             try schema.checkSearches(areAllowed: allowsTextSearch)
@@ -33,7 +34,7 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Returns all indexes of the store, by any declaring program, in the order of their declaration.
+    /// Returns all indexes of the store, also of other programs, in the order of their declaration.
     public func indexes() async throws(StorageError) -> [IndexStatus] {
         do throws(StorageError) {
             return try await reading { snapshot, transaction in
@@ -59,8 +60,8 @@ extension PostgreSQLStorageAdapter {
 
     /// Removes the indexes and searches of a schema from the store; missing ones are ignored.
     ///
-    /// Queries and writers stop using them at once. Their entries are removed two thousand at a time, so that commits
-    /// can proceed; if the process ends first, the next ``prepare(_:)`` or ``finishIndexes()`` removes the rest.
+    /// Queries and writers stop using them at once. Their entries are removed two thousand at a time, between commits;
+    /// if the process ends first, the next ``prepare(_:)`` that builds, or ``finishIndexes()``, removes the rest.
     public func dropIndexes(in schema: StorageSchema) async throws(StorageError) {
         do throws(StorageError) {
             try await maintaining { snapshot, _ in try IndexBuild.drop(schema.kinds, in: snapshot) }

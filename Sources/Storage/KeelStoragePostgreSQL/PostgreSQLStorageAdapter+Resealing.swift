@@ -8,11 +8,11 @@ extension PostgreSQLStorageAdapter {
     /// Seals everything in the store that is under a former key of ``Configuration/sealing`` with the present one.
     ///
     /// When a pass has resealed nothing and found nothing unreadable, the store no longer needs the former keys. A pass
-    /// changes neither revisions nor times, and works in steps of at most 500 items and about 4 MiB, between which commits
-    /// proceed. Cancellation ends it soon, and keeps the steps so far. Records that servers share keep their key until
-    /// they expire.
+    /// changes neither revisions nor times, and works in steps of at most 500 items and about 4 MiB, between which
+    /// commits proceed. Cancellation keeps the steps so far. Records that servers share keep their key until they
+    /// expire.
     ///
-    /// - Parameter onProgress: Receives the counts so far after each step.
+    /// - Parameter onProgress: Receives the counts after each step.
     /// - Returns: The counts of the pass.
     /// - Throws: `StorageError/Code/invalidArgument` for a store without a key, `StorageError/Code/permissionDenied` if
     ///   the key is not available, and errors of the database.

@@ -5,14 +5,16 @@ extension PostgreSQLStorageAdapter {
     /// Retains the change log for a reader that is not always connected, such as a synchronization.
     ///
     /// Call it again as the reader advances. A reader that has not called for its lifetime is removed, and no reader
-    /// retains changes older than the retention's horizon and its lifetime together. Readers that name themselves in a
-    /// `ChangeRequest` need not call it.
+    /// retains changes older than `LogRetention/tombstoneAge` and its lifetime together. The store retains changes for
+    /// up to 1,000 readers, and ignores further ones. Readers that name themselves in a `ChangeRequest` need not call
+    /// this method.
     ///
     /// - Parameters:
     ///   - name: The reader's name, at most 1,500 bytes.
     ///   - cursor: The position of the reader.
-    ///   - lifetime: How long after this call the log is retained, at most 90 days.
-    /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor.
+    ///   - lifetime: How long after this call the log is retained; more than 90 days count as 90.
+    /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor,
+    ///   `StorageError/Code/invalidArgument` for a name that is too long, and errors of the database.
     public func registerReader(
         _ name: String,
         at cursor: ChangeCursor,

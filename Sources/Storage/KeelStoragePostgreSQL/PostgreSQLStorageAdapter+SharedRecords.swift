@@ -4,8 +4,7 @@ public import KeelStorageAdapting
 internal import Synchronization
 
 /// The records are in a table without a write-ahead log: writing one waits for no disk and no standby, and a crash of
-/// the database server or a promotion removes all of them. A store with a key seals them, because the reads of a
-/// transaction contain the values of filters.
+/// the database server or a promotion removes all of them. A store with a key seals them.
 extension PostgreSQLStorageAdapter: SharedRecords {
     /// The limits of the records of a store: their number, and their total size in bytes.
     private static var mostRecords: Int { 10_000 }
@@ -106,7 +105,7 @@ extension PostgreSQLStorageAdapter: SharedRecords {
         }
     }
 
-    /// Now and then, removes the expired records, and above the limits those that expire first.
+    /// Removes the expired records, and above the limits those that expire first.
     ///
     /// Each group of keys keeps its last record before any keeps its last but one, and of the groups with most bytes
     /// those that expire first are removed first: one caller's records must not displace those of others.

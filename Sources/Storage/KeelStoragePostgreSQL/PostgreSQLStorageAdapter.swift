@@ -12,18 +12,17 @@ internal import Synchronization
 /// ```
 ///
 /// Any number of adapters, on any number of machines, can use one store at the same time. Each sees the commits of the
-/// others and notifies its listeners of them. Commits of a store take effect one group after the other, in the order of
-/// their positions: commits that arrive while a group is written form the next one.
+/// others and notifies its listeners of them. Commits of a store take effect one group after the other: commits that
+/// arrive while a group is written form the next one.
 ///
-/// The tables are in the schema `keel`, which the adapter creates if it is missing. Keel is the only writer of these
-/// tables; give other programs another role.
+/// The tables are in the schema `keel`, which the adapter creates if it is missing. Only Keel may write to them; give
+/// other programs another role.
 ///
 /// Calls run on threads of the adapter, one for each connection. They end soon after their task is canceled, except
 /// commits, which several tasks share.
 public final class PostgreSQLStorageAdapter: StorageAdapter {
     /// The adapter's settings.
     public let configuration: Configuration
-    /// The address of the database.
     public let location: PostgreSQLStorageLocation
 
     let pool: ConnectionPool
@@ -49,10 +48,12 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
 
     /// Connects to a database, and opens or creates the store in it.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` for a URL that cannot be read or a server that need not prove its
-    ///   name, `StorageError/Code/unavailable` for a server that cannot be reached,
-    ///   `StorageError/Code/unauthenticated` or `StorageError/Code/permissionDenied` for a role without the rights or
-    ///   a missing or wrong key, `StorageError/Code/schemaTooNew` for a store of a later version.
+    /// - Throws: `StorageError/Code/invalidArgument` for a URL that cannot be read, a server that need not prove its
+    ///   name, or a database or store that does not exist, `StorageError/Code/unavailable` for a server that cannot be
+    ///   reached, `StorageError/Code/busy` for locked tables or a server without a free connection,
+    ///   `StorageError/Code/unauthenticated` for a refused role or password, `StorageError/Code/permissionDenied` for a
+    ///   role without the rights or a missing, unnecessary or wrong key, `StorageError/Code/schemaTooNew` for a store
+    ///   of a later version.
     public init(
         at location: PostgreSQLStorageLocation,
         configuration: Configuration = Configuration()

@@ -5,13 +5,12 @@ internal import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     /// Examines a database for an operator: hosts, settings, transactions, standbys, tables and the change log.
     ///
-    /// It changes nothing, and needs no store in the database. Some results need the right to see other roles' sessions,
-    /// `pg_monitor`; a finding says so if the role lacks it. A part that cannot be examined is a finding, too.
+    /// The call changes nothing, and needs no store in the database. Some results need the right `pg_monitor`; a
+    /// finding says so if the role lacks it. A part that cannot be examined is a finding, too.
     ///
     /// - Parameters:
     ///   - location: The address of the database.
-    ///   - configuration: The settings of the adapters that use it, of which the store, the number of connections, the
-    ///     time limit for answers and the retention are compared with the database.
+    ///   - configuration: The settings of the adapters that use the database.
     /// - Returns: The findings, those of the hosts first.
     public static func examine(
         _ location: PostgreSQLStorageLocation,

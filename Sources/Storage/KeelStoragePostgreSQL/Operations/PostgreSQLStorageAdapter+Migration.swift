@@ -15,16 +15,17 @@ extension PostgreSQLStorageAdapter {
     /// Creates the tables in a database that lacks them, or completes those of an earlier version of Keel.
     ///
     /// An adapter does this itself when it opens a store; call it for a database whose programs lack the right to do
-    /// so. It locks the tails of all stores while it adds to the tables, so that no commit comes in between; it waits
-    /// for running commits, and later ones wait for it. Stores are created by the adapters that open them.
+    /// so. It waits for running commits of all stores, and later commits wait for it. Stores are created by the
+    /// adapters that open them.
     ///
     /// - Parameters:
     ///   - location: The address of the database.
     ///   - configuration: The settings of the connection.
     ///   - isDryRun: Whether the database is left as it is.
     /// - Returns: The steps that were taken, or would be.
-    /// - Throws: `StorageError/Code/schemaTooNew` for a store of a later version,
-    ///   `StorageError/Code/permissionDenied` for a role without the rights, and the errors of opening an adapter.
+    /// - Throws: `StorageError/Code/schemaTooNew` for a store of a later version, `StorageError/Code/permissionDenied`
+    ///   for a role without the rights, `StorageError/Code/busy` for tables that stay locked, and the errors of opening
+    ///   an adapter.
     public static func migrate(
         _ location: PostgreSQLStorageLocation,
         configuration: Configuration = Configuration(),

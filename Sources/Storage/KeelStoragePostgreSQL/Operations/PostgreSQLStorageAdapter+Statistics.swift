@@ -2,9 +2,9 @@
 public import KeelStorageAdapting
 
 extension PostgreSQLStorageAdapter {
-    /// Figures about the work of an adapter, and about the state of its database, for monitoring.
+    /// Figures about an adapter's work and the state of its database, for monitoring.
     ///
-    /// The counts begin when the adapter is opened, and cover this adapter only.
+    /// The counts begin when the adapter is opened, and cover only this adapter.
     public struct Statistics: Sendable, Hashable {
         /// A standby that follows the primary.
         public struct Standby: Sendable, Hashable {
@@ -35,12 +35,12 @@ extension PostgreSQLStorageAdapter {
         /// The number of reads that a standby might have answered, but that went to the primary: no standby was
         /// reachable, or it failed or was behind.
         public var standbyFallbackCount = 0
-        /// The number of calls that wait for their turn in this adapter.
+        /// The number of calls that wait for their turn to write; reads do not count.
         public var waitingCallCount = 0
         /// The number of connections that read, at most ``PostgreSQLStorageAdapter/Configuration/readerCount``.
         public var readerCount = 0
-        /// The number of connections that the adapter does without, because the server refused them less than 30 seconds
-        /// ago.
+        /// The number of connections that the adapter does without, because the server refused them: for at least 30
+        /// seconds.
         public var refusedReaderCount = 0
         /// The age of the oldest change that the adapter has not announced to its listeners yet; nil if it follows no
         /// changes.
@@ -53,9 +53,8 @@ extension PostgreSQLStorageAdapter {
         /// The age of the oldest snapshot that keeps the server from cleaning up, as the number of transactions since;
         /// nil if there is none.
         ///
-        /// Besides those of the database's own transactions, it may be the snapshot of a query on a standby with
-        /// `hot_standby_feedback`, or of a replication slot. Those of other roles count only if ``seesOtherRoles`` is
-        /// true.
+        /// It may also be the snapshot of a query on a standby with `hot_standby_feedback`, or of a replication slot.
+        /// Those of other roles count only if ``seesOtherRoles`` is true.
         public var oldestSnapshotTransactionCount: Int?
         /// Whether the adapter's role sees the transactions of other roles, and the lags of standbys: `pg_monitor`.
         public var seesOtherRoles = false

@@ -136,8 +136,8 @@ extension PostgreSQLStorageAdapter {
 
     /// Checks every document, and every index entry against the documents.
     ///
-    /// It reads the whole store in one snapshot, on a connection of its own; writers can continue, but the server cannot
-    /// clean up behind them before the check ends. The server checks its own files: see `pg_amcheck`.
+    /// The call reads the whole store in one snapshot, on a connection of its own; writers can continue, but the server
+    /// cannot clean up behind them before the check ends. For the server's own files, see `pg_amcheck`.
     ///
     /// - Parameter onProgress: Receives the number of documents that have been checked, every thousand documents.
     /// - Returns: The problems, and the number of documents.
