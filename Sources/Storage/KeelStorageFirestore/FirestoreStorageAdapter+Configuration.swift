@@ -52,7 +52,6 @@ extension FirestoreStorageAdapter {
             return server.port.map { "\(name):\($0)" } ?? name
         }
 
-        /// The path of the server's address, without a trailing slash.
         var pathPrefix: String {
             let path = server.path(percentEncoded: true)
             return path.hasSuffix("/") ? String(path.dropLast()) : path

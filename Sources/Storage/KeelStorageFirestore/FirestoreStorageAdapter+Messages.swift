@@ -1,7 +1,6 @@
 internal import KeelStorageAdapting
 
 extension FirestoreStorageAdapter {
-    /// Returns the message of a request with its transaction and extension member.
     func message(
         _ message: FirestoreJSON,
         _ request: ReadRequest?,
@@ -28,7 +27,6 @@ extension FirestoreStorageAdapter {
         return .object(members)
     }
 
-    /// Returns the elements of a reply of a streaming method.
     func elements(of call: FirestoreCall) async throws(StorageError) -> [FirestoreJSON] {
         let json = try await connection.reply(to: call)
         guard let elements = json.elements else {

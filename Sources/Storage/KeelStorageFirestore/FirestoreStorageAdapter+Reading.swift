@@ -6,7 +6,6 @@ extension FirestoreStorageAdapter {
     /// If there are more, later requests read at the time of the first reply, provided that the server supports reads
     /// of the past.
     static let mostDocuments = 300
-    /// A document to read where only the time matters.
     private static let anyDocument: DocumentPath = "keel/time"
     private static let mostNames = 300
 
@@ -59,7 +58,6 @@ extension FirestoreStorageAdapter {
         let wanted = paths.filter { seen.insert($0).inserted }
         var known: [DocumentPath: Document] = [:]
         var size = AnswerSize(most: request.maximumBytes)
-        /// The paths that a partial answer leaves open.
         var open: Set<DocumentPath> = []
         // The first reply has the earliest position: a listener that starts there misses nothing.
         var first: FirestoreJSON?

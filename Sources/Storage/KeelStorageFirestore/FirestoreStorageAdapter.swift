@@ -42,9 +42,9 @@ public struct FirestoreStorageAdapter: StorageAdapter {
     let connection: FirestoreConnection
     let encoding: FirestoreEncoding
     let decoding: FirestoreDecoding
-    /// The change feed, over streams that stay open between calls; copies of the adapter share it.
+    /// Over streams that stay open between calls.
     let feed: SyncFeed
-    /// The changes of queries, over a channel that stays open between calls; copies of the adapter share it.
+    /// Over a channel that stays open between calls.
     let watch: WatchFeed
 
     /// Creates an adapter; sends nothing before the first call.

@@ -46,7 +46,6 @@ extension SQLiteStorageAdapter {
         return try await reading { try self.page(request) }
     }
 
-    /// Reads a page of changes, and the sequence of the log's last change in the same snapshot.
     private func page(_ request: ChangeRequest) throws -> (page: ChangePage, sequence: Int64) {
         try readSnapshot { reader in
             let state = try StoreState(reader.database)

@@ -15,7 +15,6 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// How long commits wait for readers, so that the log can be emptied.
     private static let longestEmptying = Duration.seconds(1)
 
     /// Empties the write-ahead log, unless a reader uses it for longer.

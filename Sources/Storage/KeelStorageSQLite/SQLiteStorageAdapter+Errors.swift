@@ -4,7 +4,6 @@ internal import GRDB
 internal import KeelStorageAdapting
 
 extension StorageError {
-    /// Runs `body` and converts SQLite's errors to storage errors.
     static func mapping<Value>(_ body: () throws -> Value) throws(StorageError) -> Value {
         do {
             return try body()
@@ -26,7 +25,6 @@ extension StorageError {
         }
     }
 
-    /// The error of an adapter at whose path there is another file.
     static var replaced: StorageError {
         StorageError(
             .closed,

@@ -112,11 +112,9 @@ extension SQLiteStorageAdapter {
         return try result.get()
     }
 
-    /// The largest number of receipts that one commit removes.
     private static var mostReceipts: Int { 10_000 }
 
-    /// Removes changes and receipts beyond the retention, few enough that a commit does not wait long; call it in a
-    /// write transaction.
+    /// Removes some changes and receipts beyond the retention; call it in a write transaction.
     ///
     /// - Returns: Whether nothing is left to remove.
     @discardableResult
@@ -180,8 +178,7 @@ extension SQLiteStorageAdapter {
 
 /// Interrupts the work of the writing connection for one task when that task is canceled.
 ///
-/// Commits are written for several tasks, so the writing connection ignores cancellation. It is interrupted only
-/// within ``run(on:_:)``, which contains no statement of another task.
+/// Commits are written for several tasks, so the writing connection ignores cancellation elsewhere.
 final class Interruption: Sendable {
     /// The connection while it works for the task.
     private let connection = Mutex<UInt?>(nil)

@@ -62,7 +62,6 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let line = CommitLine()
     /// The store's state after the last commit of this adapter; nil if the next commit must read it.
     let tail = Mutex<CommitSession.Tail?>(nil)
-    /// The reads that have a connection, and those that wait for one.
     private let reads: TaskQueue
     let building = IndexBuilding()
     let watch: CommitWatch
@@ -167,14 +166,12 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         StoreReader(database: database, catalog: catalog, sealing: sealing, remembers: remembers)
     }
 
-    /// Runs a read when a connection for it is free.
     func reading<Value>(_ read: () throws -> Value) async throws(StorageError) -> Value {
         guard await reads.enter() else { throw .cancellation }
         defer { reads.leave() }
         return try await whileBusy(read)
     }
 
-    /// Runs a read that may take long on a thread for such reads, when a connection is free.
     func readingLong<Value: Sendable>(
         _ read: @Sendable () throws -> Value
     ) async throws(StorageError) -> Value {
@@ -183,12 +180,10 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         return try await threads.run { () async throws(StorageError) in try await whileBusy(read) }
     }
 
-    /// Reads with one statement, which is its own snapshot.
     func readOnce<Value>(_ read: (StoreReader) throws -> Value) throws -> Value {
         try connections.read { try read(reader($0)) }
     }
 
-    /// Reads with several statements in one snapshot.
     func readSnapshot<Value>(_ read: (StoreReader) throws -> Value) throws -> Value {
         try connections.read { database in
             try database.inSnapshot { try read(reader(database)) }

@@ -67,7 +67,6 @@ package struct BodySealing: Sendable {
     private static let proof = Array("a Keel store".utf8)
     private static let proofContext = "keel/proof"
 
-    /// Returns the bytes by which a store recognizes its key; nil without a key.
     package func newProof() throws -> [UInt8]? {
         sealing == nil ? nil : try seal(Self.proof, as: Self.proofContext)
     }
@@ -119,7 +118,6 @@ package struct BodySealing: Sendable {
         }
     }
 
-    /// Returns the keyed hash that replaces the key in an equality-only index.
     package func fingerprint(_ key: [UInt8], in index: [UInt8]) throws -> [UInt8] {
         guard let sealing else { return key }
         return try sealing.fingerprint(key, context: index)

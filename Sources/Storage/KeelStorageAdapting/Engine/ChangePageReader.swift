@@ -97,7 +97,7 @@ package struct ChangePageReader {
         )
     }
 
-    /// Returns a page of current documents, for a reader without a cursor.
+    /// Returns a page for a reader without a cursor.
     ///
     /// Changes during the copy are in the log after its start, so new rows and reused row numbers are harmless.
     private func copyPage(after row: Int64, start: LogPoint) throws -> ChangePage {
@@ -112,7 +112,7 @@ package struct ChangePageReader {
         return try page(copy, .copy(start: start, row: last), start: start, isDone: isDone)
     }
 
-    /// Returns a page of current documents of the scope, by collection and id, without reading other collections.
+    /// Returns a page of the scope's documents, without reading other collections.
     private func copyPage(
         from first: Int64,
         after id: String,
@@ -144,9 +144,9 @@ package struct ChangePageReader {
     // MARK: The log
 
     private struct Present {
-        /// Its change for the reader; nil if it is out of scope.
+        /// Nil if it is out of scope.
         let told: ChangePage.Change?
-        /// Its revision; nil if it is unreadable.
+        /// Nil if it is unreadable.
         let revision: Int64?
     }
 

@@ -3,8 +3,8 @@ package import KeelDocuments
 
 /// A place in the change log: a sequence number and the mark of the commit that wrote the change.
 ///
-/// A sequence number alone does not identify a change: a file restored to an earlier state eventually assigns the same
-/// numbers to other changes. Their marks differ, because each commit draws a random mark.
+/// A file restored to an earlier state eventually assigns the same numbers to other changes. Their marks differ,
+/// because each commit draws a random mark.
 ///
 /// A negative mark has a *period* in its upper half: a random number shared by commits until an adapter is opened or
 /// some thousand changes are written. The first and the last change of a period stay in the log as long as any change
@@ -44,7 +44,6 @@ package struct ChangePosition {
         /// The log, up to a change.
         case log(LogPoint)
 
-        /// The point from which the log continues.
         package var point: LogPoint {
             switch self {
             case .copy(let start, _), .scopedCopy(let start, _, _), .log(let start): start

@@ -1,8 +1,6 @@
 package import KeelDocuments
 
 /// The effects of a batch, computed before anything is written.
-///
-/// A rejected batch has written nothing, and a store can compute many batches and write them together.
 package struct CommitDraft {
     package struct Stored {
         package var collection: Int64?
@@ -29,7 +27,6 @@ package struct CommitDraft {
         package var lastTime: Timestamp? { document?.updateTime ?? removalTime }
     }
 
-    /// The change of one document, from all writes to it.
     package struct Change {
         package let path: DocumentPath
         package let stored: Stored
@@ -45,7 +42,7 @@ package struct CommitDraft {
     package private(set) var changes: [Change] = []
     /// The number of writes with an effect, which is the number of sequence numbers that the batch uses.
     package private(set) var changeCount = 0
-    /// The positions of the changes after the first one: most batches have a single write, which needs no dictionary.
+    /// The positions of the changes after the first one.
     private var positions: [DocumentPath: Int] = [:]
     private var outcomes: [CommitReceipt.WriteOutcome] = []
     private let first: Int64
@@ -97,8 +94,7 @@ package struct CommitDraft {
 
     /// Returns the time of a removal; nil if the document was not removed.
     ///
-    /// A removal at the store's time of the commit takes its sequence number as its time, so that the store need not
-    /// record the time separately (`RemovalTimes`).
+    /// A removal at the store's time of the commit takes its sequence number as its time (`RemovalTimes`).
     private func removalTime(of change: Change) -> Timestamp? {
         guard let sequence = change.sequence, change.document == nil else { return nil }
         let time = time(of: change)

@@ -45,7 +45,6 @@ final class FeedScope {
 
     var isEverything: Bool { filter.scope.isEverything }
 
-    /// Returns whether a document may be in the scope.
     func hasDocument(_ row: borrowing StoredRow) throws -> Bool {
         guard !isEverything else { return true }
         return try hasDocument(String(decoding: row.id, as: UTF8.self), in: row.collection)
@@ -119,7 +118,6 @@ final class FeedScope {
         return try paths.compactMap { try store.number(of: $0) }
     }
 
-    /// The ids of a scope that consists of a few documents; nil for any other scope.
     private var namedIDs: [String]? {
         let scope = filter.scope
         guard scope.collections.isEmpty, scope.selections.isEmpty else { return nil }

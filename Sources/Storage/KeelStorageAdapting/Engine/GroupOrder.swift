@@ -1,6 +1,5 @@
 package import KeelDocuments
 
-/// A range of a collection's documents in the order of their ids.
 package struct IdentifierStretch {
     package let collection: Int64
     package let isBackward: Bool
@@ -89,13 +88,12 @@ package struct GroupOrder {
     private let prepared: PreparedQuery
     private let range: KeyRange
     private let isBackward: Bool
-    /// The name of the collections; nil for all names.
+    /// Nil for all names.
     private let name: String?
-    /// The number of collections in the next page, initially small for queries that need few documents.
     private var pageSize = 8
     /// The collections that were read and not yet reached, the next one last.
     private var waiting: [Member] = []
-    /// The range of the remaining pages; nil if there are none.
+    /// The range of the remaining pages.
     private var following: KeyRange?
     /// If backward, the collections that enclose the start of the range, outermost first; they are read last.
     private var around: [Member] = []

@@ -7,9 +7,7 @@ package import KeelDocuments
 package struct IndexBuild: Sendable {
     /// The progress of a dropped index, which is not maintained, and is removed after its entries.
     package static let dropped: Int64 = -1
-    /// The number of entries of a dropped index that one step removes.
     package static let entriesPerStep = 2_000
-    /// The approximate number of bytes of documents that one step reads.
     fileprivate static let bytesPerStep = 4 << 20
 
     /// The indexes that cover an unreadable document.

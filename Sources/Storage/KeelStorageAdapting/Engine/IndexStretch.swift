@@ -8,9 +8,8 @@ package struct IndexStretch {
     package let collection: Int64
     /// The lower bound of the entries' keys, which is in the range.
     package let first: [UInt8]
-    /// The upper bound of the entries' keys, which is not in the range; nil without an upper bound.
+    /// The upper bound of the entries' keys, which is not in the range.
     package let firstBehind: [UInt8]?
-    /// Whether the entries are read in reverse.
     package let isBackward: Bool
     /// Whether the range can contain documents outside of the query's scope.
     let needsScopeCheck: Bool

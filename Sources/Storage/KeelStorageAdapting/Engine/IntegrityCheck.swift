@@ -12,7 +12,6 @@ package struct CheckedDocument {
     }
 }
 
-/// An entry that an index should contain.
 package struct CheckedEntry {
     package let index: StoredIndex
     package let key: [UInt8]
@@ -30,9 +29,7 @@ package protocol CheckedTables {
     func damage() throws -> [String]
     /// Returns all indexes, also those being built.
     func indexes() throws -> [StoredIndex]
-    /// Returns whether the change log ever had a change.
     func hasChanges() throws -> Bool
-    /// Calls `take` with each document, or with the error of reading it.
     func eachDocument(_ take: (Result<CheckedDocument, StorageError>) throws -> Void) throws
     /// Returns which of some entries the indexes lack, by their positions in ascending order.
     func missing(_ entries: [CheckedEntry]) throws -> [Int]
@@ -85,14 +82,12 @@ public struct IntegrityReport: Sendable, Hashable {
 
 package struct IntegrityCheck {
     private let tables: any CheckedTables
-    /// The problems found, described without document contents.
     package private(set) var problems: [String] = []
     /// The number of documents, including unreadable ones.
     package private(set) var documentCount = 0
     private var pending: [CheckedEntry] = []
 
     private static let mostPending = 500
-    /// The number of documents between two reports of the progress.
     private static let documentsPerReport = 1_000
 
     private let onProgress: (@Sendable (Int) -> Void)?
@@ -180,7 +175,6 @@ package struct IntegrityCheck {
         problems.append("the index \(index.number) has \(count) entries instead of \(expected)")
     }
 
-    /// Checks that the history is readable and in the order of its times.
     private mutating func checkHistory() throws {
         guard var last = try tables.historyStart() else { return }
         try tables.eachImage { result, time in

@@ -2,13 +2,10 @@ package import KeelDocuments
 
 /// The change log of a store in one snapshot.
 package protocol LogSnapshot: StoreSnapshot {
-    /// Returns the mark of the change with a sequence; nil if the log has no such change.
     func mark(of sequence: Int64) throws -> Int64?
 
-    /// Returns the mark of the last change up to a sequence; nil if the log has none.
     func lastMark(upTo sequence: Int64) throws -> Int64?
 
-    /// Returns the mark of the first change after a sequence; nil if the log has none.
     func firstMark(after sequence: Int64) throws -> Int64?
 
     /// Reads the changes after a sequence in the order of their sequences.
@@ -27,7 +24,6 @@ package protocol LogSnapshot: StoreSnapshot {
     /// Returns, for each change, the last later removal of its document; nil if there is none.
     func lastRemovals(after changes: [LoggedChange]) throws -> [(sequence: Int64, revision: Int64)?]
 
-    /// Returns the times of the removals with these sequences.
     func removalTimes(of sequences: [Int64]) throws -> [Timestamp]
 
     /// Returns the names of clients by their numbers, without unknown ones.
@@ -100,7 +96,6 @@ extension LogSnapshot {
         return position.place
     }
 
-    /// Returns whether a point within the log belongs to this store's history.
     private func hasPoint(_ point: LogPoint, in log: LogExtent) throws -> Bool {
         if let known = try knownPoint(at: point.sequence, in: log) { return known == point }
         guard point.sequence <= log.compacted else { return false }

@@ -27,7 +27,7 @@ package struct AgingChange {
     package let sequence: Int64
     package let mark: Int64
     package let isRemoval: Bool
-    /// The length of the document's id in bytes.
+    /// In bytes.
     package let idLength: Int64
     /// The size of all changes up to this one in bytes; zero if it is unknown.
     package let total: Int64
@@ -55,12 +55,11 @@ package struct AgingChange {
 
 /// The rows of a change log, in a write transaction.
 package protocol TrimmedLog {
-    /// Returns the mark of the last change up to a sequence; nil if the log has none.
     func lastMark(upTo sequence: Int64) throws -> Int64?
 
     /// Reads the changes after a sequence in the order of their sequences, until `take` returns false.
     ///
-    /// Only if `isCompared` is true, each is compared with its document to find out whether it is superseded.
+    /// Only if `isCompared` is true, ``AgingChange/isSuperseded`` is found out.
     func eachAging(
         after sequence: Int64,
         isCompared: Bool,
@@ -82,9 +81,7 @@ package protocol TrimmedLog {
 ///
 /// A document that changes again keeps its former last change until that is dropped.
 package struct LogTrimming {
-    /// The largest number of changes that one step drops by walking the log.
     private static let mostDropped = 10_000
-    /// The largest number of changes that one step compacts, each with a lookup of its document.
     private static let mostCompacted = 2_000
 
     private let log: any TrimmedLog
@@ -192,7 +189,6 @@ package final class TrimmingPace: Sendable {
 
     package init() {}
 
-    /// Whether the next commit starts a period of marks.
     package var beginsPeriod: Bool { period.load(ordering: .relaxed) >= Self.most }
 
     package func finished(_ count: Int) {
@@ -202,7 +198,6 @@ package final class TrimmingPace: Sendable {
 
     package func goOn() { changes.store(.max / 2, ordering: .relaxed) }
 
-    /// Returns whether enough changes have accumulated for trimming to be worth its cost.
     package func isDue(after count: Int, keeping retention: LogRetention) -> Bool {
         guard count > 0 else { return false }
         let total = changes.wrappingAdd(count, ordering: .relaxed).newValue
@@ -211,7 +206,6 @@ package final class TrimmingPace: Sendable {
         return true
     }
 
-    /// Returns whether trimming will be due after a commit of this many changes.
     package func willBeDue(after count: Int, keeping retention: LogRetention) -> Bool {
         changes.load(ordering: .relaxed) + count >= Self.threshold(retention)
     }

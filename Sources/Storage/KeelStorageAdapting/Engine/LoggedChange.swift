@@ -1,6 +1,5 @@
 package import KeelDocuments
 
-/// An entry of a store's change log.
 package struct LoggedChange {
     package let sequence: Int64
     /// The number of the document's collection.
@@ -10,7 +9,7 @@ package struct LoggedChange {
     package let revision: Int64
     package let isRemoval: Bool
     package let mark: Int64
-    /// The number of the client and the mutation that made the change; nil without an origin.
+    /// The number of the client, and the mutation.
     package let origin: (client: Int64, mutation: Int64)?
 
     package init(
@@ -32,7 +31,6 @@ package struct LoggedChange {
     }
 }
 
-/// The extent of a store's change log in a snapshot.
 package struct LogExtent {
     /// The sequence of the last change.
     package let sequence: Int64

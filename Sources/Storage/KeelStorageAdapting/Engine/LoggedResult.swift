@@ -9,7 +9,6 @@ package struct LoggedResult<Adapter: StorageAdapter>: Sendable {
     private let query: DocumentQuery
     private let adapter: Adapter
 
-    /// Creates the answers for a query on an adapter with a change log.
     package init(_ query: DocumentQuery, of adapter: Adapter) throws(StorageError) {
         self.query = try QueryValidation.checked(query.with { $0.projection = nil })
         self.adapter = adapter
@@ -70,7 +69,6 @@ package struct LoggedResult<Adapter: StorageAdapter>: Sendable {
     }
 }
 
-/// The content of a cursor of ``LoggedResult``.
 private struct ResultCursor {
     let position: ChangeCursor
     let members: [DocumentPath]
@@ -130,7 +128,7 @@ private struct ResultCursor {
 }
 
 extension DocumentQuery {
-    /// A hash that is the same in every process, for cursors that belong to the query.
+    /// A hash that is the same in every process.
     package var stableHash: UInt64 {
         // The description of a query names all of its parts.
         String(reflecting: self).stableHash

@@ -12,7 +12,6 @@ package struct PastDocuments {
 
     package init() {}
 
-    /// Adds a document, and discards documents that are too far from the start to be needed.
     package mutating func take(_ document: Document, at key: [UInt8], within window: Int?) {
         found.append((key, document))
         guard let window, found.count > 2 * window + 1_000 else { return }
@@ -28,7 +27,6 @@ package final class ForgettingPace: Sendable {
 
     package init() {}
 
-    /// Makes the removal due at the next commit, because more history has expired.
     package func goOn() { next.store(.min, ordering: .relaxed) }
 
     /// Returns whether a sixteenth of the history's age has passed since the last removal.

@@ -1,10 +1,7 @@
 package import KeelDocuments
 
 extension QueryExecution {
-    /// Computes values over the query's documents.
-    ///
-    /// A count reads only index entries if these are provably the same as the query's documents; every other
-    /// aggregation reads the documents.
+    /// Computes values over the query's documents; a count reads only index entries if these are provably the same.
     package mutating func values(
         of aggregations: [Aggregation],
         isStrict: Bool

@@ -1,4 +1,3 @@
-/// Reads that scan all documents, or all that contain certain words.
 extension QueryExecution {
     mutating func readEverything() throws {
         guard prepared.window != 0, !isCountDone else { return }

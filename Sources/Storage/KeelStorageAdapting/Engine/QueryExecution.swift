@@ -16,9 +16,9 @@ package struct QueryExecution {
     /// Whether an unreadable document is recorded; otherwise it fails the query.
     package var reportsUnreadable = false
     package private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
-    /// The approximate maximum size of the result's documents in bytes; nil without a limit.
+    /// Approximate, in bytes.
     package var maximumBytes: Int?
-    /// Aggregates the documents' values; nil for a query that returns documents.
+    /// Nil for a query that returns documents.
     var aggregator: Aggregator?
     /// The largest number of documents that ``aggregator`` needs, in any order, if it only counts; nil otherwise.
     var mostCounted: Int?
@@ -26,9 +26,7 @@ package struct QueryExecution {
     var kept: [FieldPath]?
     /// Whether each document is added to ``aggregator`` at once instead of being held.
     private(set) var isStreamed = false
-    /// Whether the result does not depend on the order in which documents are read.
     private var isUnordered = false
-    /// The number of documents that were aggregated at once.
     private var streamedCount = 0
     /// The rows that have been read, if several index ranges may contain the same row.
     private var streamedRows: Set<Int64>?
@@ -42,7 +40,7 @@ package struct QueryExecution {
     package private(set) var isPartial = false
     /// The size of the documents found, without those before the offset if they come in order.
     private var size = AnswerSize(most: nil)
-    /// The collection of the last document, which is usually that of the next one.
+    /// That of the last document, and usually of the next one.
     private var collection: (number: Int64, path: CollectionPath)?
 
     package init(
@@ -116,7 +114,6 @@ package struct QueryExecution {
         if aggregator != nil, past == nil, !prepared.isReversed { isStreamed = true }
     }
 
-    /// The documents found, if they came in the order of the result.
     private var inOrder: [Document] {
         get throws(StorageError) {
             try prepared.cut(
@@ -207,15 +204,13 @@ package struct QueryExecution {
         }
     }
 
-    /// The number of documents that will probably be read from a range; nil for all.
     private var expectedCount: Int? {
         (mostCounted ?? prepared.window).map { max(1, $0 - takenCount) }
     }
 
-    /// Whether only the paths of documents decide the result.
     var isByNamesAlone: Bool { prepared.filter == nil && prepared.orders.count == 1 }
 
-    /// Skips documents before the offset without reading them.
+    /// Skips documents before the offset.
     ///
     /// - Returns: The number of skipped documents at the beginning of the range.
     private mutating func passOver(_ stretch: IdentifierStretch) throws -> Int {
@@ -311,7 +306,6 @@ package struct QueryExecution {
         if streamedCount > prepared.query.offset { aggregator?.add(document) }
     }
 
-    /// Whether further documents cannot change the counts.
     var isCountDone: Bool {
         // Called for each row: the closure of a `map` would capture this whole value.
         guard let mostCounted else { return false }

@@ -14,9 +14,7 @@ public struct ResealReport: Hashable, Sendable {
 }
 
 extension BodySealing {
-    /// The number of items that one step of a pass visits.
     package static let itemsPerReseal = 500
-    /// The approximate number of bytes of items that one step of a pass visits.
     package static let bytesPerReseal = 4 << 20
 
     /// - Throws: `StorageError/Code/invalidArgument` for a store without a key.

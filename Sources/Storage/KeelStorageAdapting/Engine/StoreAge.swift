@@ -1,11 +1,9 @@
 internal import KeelCore
 package import KeelDocuments
 
-/// A moment of a store, as its table `moments` records it.
 package struct StoreMoment: Hashable {
     /// The time by which the store ages, in microseconds.
     package let time: Int64
-    /// The time that the wall clock showed.
     package let wall: Int64
     /// The last change at that time.
     package let sequence: Int64
@@ -17,15 +15,13 @@ package struct StoreMoment: Hashable {
     }
 }
 
-/// The moments of a store, in a write transaction.
 package protocol MomentTable {
-    /// Returns the last moment up to each time; nil if there is none.
+    /// Returns the last moment up to each time.
     func moments(upTo times: [Int64]) throws -> [StoreMoment?]
 
     /// Reads the moments up to a time, the latest first, until `take` returns false.
     func eachMoment(upTo time: Int64, _ take: (StoreMoment) throws -> Bool) throws
 
-    /// Records a moment in place of one with the same time.
     func record(_ moment: StoreMoment) throws
 
     func removeMoments(after time: Int64) throws
@@ -110,7 +106,7 @@ package struct StoreAge {
 
     // MARK: Ages
 
-    /// Returns the last change that is at least as old as each age; nil if there is none.
+    /// Returns the last change that is at least as old as each age.
     package func sequences(olderThan ages: [Duration]) throws -> [Int64?] {
         try table.moments(upTo: ages.map(time(before:))).map { $0?.sequence }
     }

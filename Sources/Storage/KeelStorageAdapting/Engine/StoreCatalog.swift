@@ -73,14 +73,13 @@ package final class StoreCatalog: Sendable {
 
     package var knowsKeys: Bool { state.withLock { $0.hasKeys } }
 
-    /// Records that collections have keys, which they never lose.
     package func rememberKeys() { state.withLock { $0.hasKeys = true } }
 
     package func indexes(of generation: Int64) -> IndexSet? {
         state.withLock { $0.indexes.generation == generation ? $0.indexes : nil }
     }
 
-    /// The set of indexes that was cached last, which may be outdated; nil if none was.
+    /// The set of indexes that was cached last, which may be outdated.
     package var latestIndexes: IndexSet? {
         state.withLock { $0.indexes.generation < 0 ? nil : $0.indexes }
     }

@@ -3,7 +3,7 @@ package import KeelDocuments
 /// The state of a store at a time, in one snapshot.
 package struct StorePast {
     private let store: any StoreSnapshot
-    /// The time in microseconds; images of later commits have the state at this time.
+    /// In microseconds; images of later commits have the state at this time.
     package let time: Int64
 
     /// Creates the state at a time.

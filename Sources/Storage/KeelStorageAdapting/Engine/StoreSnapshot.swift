@@ -80,10 +80,8 @@ package protocol StoreSnapshot: CollectionDirectory {
         _ take: (borrowing StoredRow) throws -> Bool
     ) throws -> Bool
 
-    /// Counts the entries in a range of an index up to a limit, without reading documents.
     func count(of stretch: IndexStretch, upTo most: Int) throws -> Int
 
-    /// Counts the documents in a range of ids up to a limit, without reading them.
     func count(of stretch: IdentifierStretch, upTo most: Int) throws -> Int
 
     // MARK: The past

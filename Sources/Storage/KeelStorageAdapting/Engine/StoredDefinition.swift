@@ -27,7 +27,6 @@ extension StoredIndex.Kind {
     /// It is part of the definition: an index with another key format is another index.
     package static let currentKeys: Int64 = 2
 
-    /// Decodes a definition and the version of its entry key format.
     package static func decoded(
         _ encoded: [UInt8]
     ) throws(StorageError) -> (kind: Self, keys: Int64) {

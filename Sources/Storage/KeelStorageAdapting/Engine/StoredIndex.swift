@@ -1,7 +1,6 @@
 internal import KeelCore
 package import KeelDocuments
 
-/// An index of a store, which computes the entries of documents.
 package struct StoredIndex: Sendable {
     package enum Kind: Sendable {
         case fields(IndexDefinition)
@@ -37,7 +36,6 @@ package struct StoredIndex: Sendable {
         }
     }
 
-    /// Returns the collection number in the entries for a document's collection.
     package func entryCollection(_ collection: Int64) -> Int64 {
         if case .fields(let index) = kind, index.scope == .group { return 0 }
         return collection
@@ -55,7 +53,6 @@ package struct StoredIndex: Sendable {
         return !paths.allSatisfy { before.hasSameValue(as: after, at: $0) }
     }
 
-    /// Returns the keys that a change of a body removes and adds.
     package func keyChanges(
         from before: DocumentBody?,
         to after: DocumentBody?
@@ -73,7 +70,6 @@ package struct StoredIndex: Sendable {
         return keys.filter { !others.contains($0) }
     }
 
-    /// Returns the key of a document's entry as stored.
     package func entryKey(
         _ key: [UInt8],
         of path: DocumentPath,
@@ -86,7 +82,6 @@ package struct StoredIndex: Sendable {
         return entry
     }
 
-    /// Returns the words of the searchable fields, one text per field.
     package func texts(of body: DocumentBody) -> [String] {
         paths.map { path in
             (body.value(at: path).map(TextWords.words) ?? []).joined(separator: " ")
@@ -94,18 +89,17 @@ package struct StoredIndex: Sendable {
     }
 }
 
-/// The indexes of a store in one generation.
 package struct IndexSet: Sendable {
     package let generation: Int64
     package let all: [StoredIndex]
     /// A planner with the complete indexes, for queries.
     package let planner: QueryPlanner
-    /// A planner with all indexes, including those being built.
+    /// Also with the indexes being built.
     package var declared: QueryPlanner { Self.planner(all) }
     package let searches: [SearchDefinition]
     /// The age of the store's history; nil without a history.
     ///
-    /// It changes only with the generation, because every writer needs it, like the indexes.
+    /// It changes only with the generation.
     package let historyAge: Duration?
 
     package init(generation: Int64, all: [StoredIndex], historyAge: Duration? = nil) {
@@ -153,7 +147,6 @@ package struct IndexSet: Sendable {
 }
 
 extension KeyRange {
-    /// Returns the range with the first `length` bytes of its keys replaced.
     package func replacingPrefix(
         of length: Int,
         by replacement: ([UInt8]) throws -> [UInt8]

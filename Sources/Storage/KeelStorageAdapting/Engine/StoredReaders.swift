@@ -2,14 +2,12 @@ internal import KeelCore
 package import KeelDocuments
 internal import Synchronization
 
-/// A registered reader of a store's change log.
 package struct StoredReader {
     /// The largest number of readers for which a store retains its log; further ones are ignored.
     package static let most = 1_000
     package static let longestLifetime = Duration.seconds(90 * 86_400)
 
     package let name: String
-    /// The last change that the reader has read.
     package let sequence: Int64
     /// When the reader was last seen, as the store ages.
     package let seen: Int64
@@ -38,11 +36,9 @@ extension ChangeReader {
 
 /// The part of a store's log that its registered readers need.
 package struct ReaderNeed {
-    /// The sequence after which readers need the log.
     package let after: Int64
     /// The longest lifetime of a reader.
     package let lifetime: Duration
-    /// The names of readers that have been away for their lifetime.
     package let gone: [String]
 
     /// Determines the need of readers.

@@ -1,6 +1,5 @@
 package import KeelDocuments
 
-/// The stored form of receipts, which a store returns for repeated batches.
 package enum StoredReceipt {
     package static func encoded(_ receipt: CommitReceipt, sequence: Int64) -> [UInt8] {
         let outcomes = receipt.outcomes.map { outcome -> DocumentValue in

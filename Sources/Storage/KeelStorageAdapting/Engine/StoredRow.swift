@@ -12,9 +12,9 @@ package struct StoredRow: ~Copyable {
     /// The document's id in UTF-8.
     package let id: UnsafeRawBufferPointer
     package let revision: Int64
-    /// The time of creation, in microseconds.
+    /// In microseconds.
     package let created: Int64
-    /// The time of the last update, in microseconds.
+    /// In microseconds.
     package let updated: Int64
     /// The body as it is stored; nil in the image of a time without a document.
     package let body: UnsafeRawBufferPointer?
@@ -41,7 +41,6 @@ package struct StoredRow: ~Copyable {
         self.keyLength = keyLength
     }
 
-    /// Returns the path of the row's document in its collection.
     package func path(in collection: CollectionPath) -> DocumentPath {
         DocumentPath(trusted: collection, id: String(decoding: id, as: UTF8.self))
     }
@@ -56,7 +55,6 @@ package struct StoredRow: ~Copyable {
         document(at: path, with: try sealing.open(body.map { [UInt8]($0) } ?? [], of: path))
     }
 
-    /// Returns the document of the row with another body.
     package func document(at path: DocumentPath, with body: DocumentBody) -> Document {
         Document(
             path: path,
@@ -67,7 +65,6 @@ package struct StoredRow: ~Copyable {
         )
     }
 
-    /// Returns the change that readers receive for the row's document: its state, or that it is unreadable.
     package func change(
         of path: DocumentPath,
         openedBy sealing: BodySealing

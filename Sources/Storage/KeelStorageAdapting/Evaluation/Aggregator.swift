@@ -1,6 +1,5 @@
 package import KeelDocuments
 
-/// An accumulator of aggregations, to which documents are added one at a time.
 package struct Aggregator: Sendable {
     fileprivate struct Total: Sendable {
         var count = 0
@@ -41,7 +40,7 @@ package struct Aggregator: Sendable {
         }
     }
 
-    /// Adds a number of documents, for counts only.
+    /// For counts only.
     package mutating func add(count: Int) {
         for index in totals.indices { totals[index].count += count }
     }

@@ -38,7 +38,6 @@ package struct PreparedQuery: Sendable {
     /// The number of leading documents needed for the answer; nil for all.
     package var window: Int? { limit.map { $0 + query.offset } }
 
-    /// Reduces the offset by a number of documents that were already skipped.
     package mutating func passOver(_ count: Int) { query.offset -= count }
 
     package func covers(_ collection: CollectionPath) -> Bool {
@@ -132,12 +131,10 @@ package struct PreparedQuery: Sendable {
     }
 }
 
-/// The bound of sort keys that a query's start or end sets.
 package struct KeyBound: Sendable {
     /// The keys of the bound's values, in the directions of their orders.
     package let parts: [[UInt8]]
     package let prefix: [UInt8]
-    /// Whether the result includes documents with exactly these values.
     package let isInclusive: Bool
 
     init(_ bound: DocumentQuery.Bound, orders: [DocumentQuery.Order]) {
@@ -167,8 +164,6 @@ extension String {
 }
 
 /// A check that ends long in-memory work soon after its task is canceled.
-///
-/// It checks only every 64 steps, because a check costs about as much as a step.
 package struct CancellationCheck: Sendable {
     private static let interval: UInt32 = 64
 
@@ -178,7 +173,7 @@ package struct CancellationCheck: Sendable {
     /// Creates a check; pass false for work shared by several tasks.
     package init(isOn: Bool = true) { self.isOn = isOn }
 
-    /// Counts a step.
+    /// Counts a step, and checks every 64 steps.
     ///
     /// - Throws: `StorageError/Code/cancelled` if the task was canceled.
     package mutating func step() throws(StorageError) {

@@ -9,7 +9,7 @@ package struct SortKey: Sendable {
 
     private let parts: [Part]
 
-    /// Creates sort keys for complete orders, which include the path.
+    /// `orders` include the path.
     package init(_ orders: [DocumentQuery.Order]) {
         parts = orders.map { order in
             order.field.isDocumentID
@@ -18,7 +18,7 @@ package struct SortKey: Sendable {
         }
     }
 
-    /// Returns the sort key of a document; nil if the document lacks one of the fields.
+    /// Nil if the document lacks one of the fields.
     package func key(of document: Document) -> [UInt8]? {
         var key: [UInt8] = []
         // Most keys fit; growing the array costs more than computing the key.

@@ -1,7 +1,7 @@
 package import KeelDocuments
 
 extension StorageEvaluator {
-    /// Applies changes in order and returns the results of their transforms.
+    /// Returns the results of the transforms.
     package static func apply(
         _ changes: [FieldChange],
         to fields: inout DocumentFields,

@@ -24,7 +24,6 @@ package struct TiedDocuments: Sendable {
     /// The number of those documents that the offset skips, whose size does not count.
     private var skipped = 0
 
-    /// Creates an empty buffer for an index scan; `maximumBytes` is approximate, and nil for no limit.
     package init(_ scan: QueryPlanner.Scan, maximumBytes: Int?) {
         parts = scan.orders.map { order in
             guard order.field.isDocumentID else { return .field(CompiledFieldPath(order.field)) }
@@ -57,7 +56,6 @@ package struct TiedDocuments: Sendable {
         return nil
     }
 
-    /// Returns whether a document with the given ``tie(of:)`` ends the current tie.
     package func isEnded(by tie: [UInt8]?) -> Bool { !found.isEmpty && tie != self.tie }
 
     /// Begins a tie.

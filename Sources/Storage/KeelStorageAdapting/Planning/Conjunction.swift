@@ -2,7 +2,6 @@ package import KeelDocuments
 
 /// One alternative of a filter in disjunctive normal form: conditions that must all hold.
 package struct Conjunction: Sendable, Hashable {
-    /// A field and the key of the constant that it is compared with.
     struct Constant: Sendable, Hashable {
         var field: FieldPath
         var key: [UInt8]
@@ -96,7 +95,6 @@ package struct Conjunction: Sendable, Hashable {
         return both
     }
 
-    /// Whether all conditions concern the document's path.
     var concernsPathAlone: Bool {
         memberships.isEmpty && equalities.allSatisfy(\.field.isDocumentID)
             && inequalities.allSatisfy(\.field.isDocumentID)
@@ -105,13 +103,11 @@ package struct Conjunction: Sendable, Hashable {
     /// The number of index components that the equalities and the first membership fix.
     var fixedCount: Int { equalFields.count + (memberships.isEmpty ? 0 : 1) }
 
-    /// The leading components of a suggested index.
     var fixedComponents: [IndexDefinition.Component] {
         memberships.prefix(1).map { .contains($0.field) }
             + equalFields.sorted().map { .ascending($0) }
     }
 
-    /// Returns the orders that the equalities do not fix, up to the path.
     func openOrders(of orders: [DocumentQuery.Order]) -> [DocumentQuery.Order] {
         let path = orders.firstIndex(where: \.field.isDocumentID) ?? orders.endIndex
         return orders[...min(path, orders.count - 1)].filter { !equalFields.contains($0.field) }

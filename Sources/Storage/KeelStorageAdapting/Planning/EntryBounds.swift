@@ -22,7 +22,6 @@ struct EntryBounds {
         }
     }
 
-    /// Returns the range of entries for a range of keys of the first order.
     mutating func range(_ range: KeyRange) -> KeyRange {
         KeyRange(
             from: range.lower.map { bound([$0.bytes], isAfter: $0.isAfter, isLower: true) },
@@ -30,7 +29,6 @@ struct EntryBounds {
         )
     }
 
-    /// Returns the range of entries between the bounds of a result.
     mutating func range(from lower: KeyBound?, to upper: KeyBound?) -> KeyRange {
         KeyRange(
             from: lower.map { bound($0.parts, isAfter: !$0.isInclusive, isLower: true) },
@@ -38,7 +36,6 @@ struct EntryBounds {
         )
     }
 
-    /// Cuts the bounds of a range to the maximum length of whole keys.
     mutating func whole(_ range: KeyRange) -> KeyRange {
         var range = range
         if var lower = range.lower, EntryKey.cutWhole(&lower.bytes) {

@@ -15,7 +15,6 @@ package enum EntryKey {
     /// The maximum length of the key of one value or path, in bytes: that of a 1,499-byte string, the longest constant
     /// in a condition.
     package static let longestComponent = 1_502
-    /// The maximum length of a whole key, in bytes.
     package static let longest = 2_000
 
     /// Cuts the part of a key from `start` on; returns whether it was too long.
@@ -38,8 +37,7 @@ package enum EntryKey {
 extension IndexDefinition {
     /// Appends the key of a document's path, which ends the key of an entry.
     ///
-    /// The entries of an index over single collections contain only the id, because the collection is stored
-    /// separately.
+    /// In an index over single collections, this is the id.
     package func append(_ path: DocumentPath, to key: inout [UInt8]) {
         let start = key.count
         if scope == .collection {

@@ -6,7 +6,6 @@ package import KeelDocuments
 /// ordered fields in the query's order, with the query's directions or all of them reversed. Conditions and orders on
 /// the document's path need no index.
 package struct QueryPlanner: Sendable {
-    /// A range of an index to read.
     package struct Scan: Sendable, Hashable {
         package var index: IndexDefinition
         package var name: String
@@ -17,8 +16,7 @@ package struct QueryPlanner: Sendable {
         package var isBackward: Bool
         /// The orders of the entries after the fixed bytes, up to the path.
         package var orders: [DocumentQuery.Order]
-        /// Whether the range contains exactly the query's documents, so that its entries can be counted without reading
-        /// documents.
+        /// Whether the range contains exactly the query's documents.
         package var isExact: Bool
     }
 
@@ -213,7 +211,6 @@ extension IndexDefinition.Component {
 }
 
 extension PreparedQuery {
-    /// The range of sort keys between the query's start and end.
     package var range: KeyRange {
         KeyRange(
             from: lower.map { KeyRange.Cut(bytes: $0.prefix, isAfter: !$0.isInclusive) },

@@ -175,7 +175,6 @@ package enum QueryValidation {
         }
     }
 
-    /// Throws for a constant longer than the part of a value that Firestore indexes.
     private static func checkSize(
         of value: DocumentValue,
         comparedWith field: FieldPath

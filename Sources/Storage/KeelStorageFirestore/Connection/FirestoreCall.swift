@@ -12,9 +12,7 @@ struct FirestoreCall: ServiceEndpoint {
     var isWrite = false
     /// Whether sending the request twice has the effect of sending it once.
     var isRepeatable = true
-    /// Whether the request belongs to a transaction of the server's.
     var isTransactional = false
-    /// The error code if a required document is missing.
     var codeForMissing = StorageError.Code.documentNotFound
 
     var options: HTTPCallOptions {
@@ -35,7 +33,7 @@ struct FirestoreCall: ServiceEndpoint {
         body = .bytes(message.bytes, contentType: Self.mediaType)
     }
 
-    /// Creates a request for a custom method of a resource, such as `{parent}:runQuery`.
+    /// `custom` is a method of a resource, as in `{parent}:runQuery`.
     init(_ custom: String, on resource: String, _ message: FirestoreJSON) {
         method = .post
         // By bytes: a slash and a mark that combines with it are one character.

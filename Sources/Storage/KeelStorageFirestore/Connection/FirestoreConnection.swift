@@ -15,7 +15,6 @@ final class FirestoreConnection: Sendable {
 
     let isExtended: Bool
     private let client: NetworkClient
-    /// Whether a reply has confirmed Keel's extensions.
     private let hasShownExtensions = Atomic(false)
 
     init(_ configuration: FirestoreStorageAdapter.Configuration, transport: any HTTPTransport) {
@@ -33,8 +32,6 @@ final class FirestoreConnection: Sendable {
         client = NetworkClient(settings, transport: transport)
     }
 
-    /// Sends a request and returns the message of a successful reply.
-    ///
     /// - Throws: The server's error, or the reason why there is no valid reply.
     func reply(to call: FirestoreCall) async throws(StorageError) -> FirestoreJSON {
         var call = call
@@ -98,6 +95,5 @@ final class FirestoreConnection: Sendable {
         hasShownExtensions.store(true, ordering: .relaxed)
     }
 
-    /// The nesting limit of replies: lists that contain documents nest more deeply than requests.
     private static let deepest = FirestoreJSON.deepest + 8
 }

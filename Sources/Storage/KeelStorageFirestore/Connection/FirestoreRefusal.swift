@@ -1,6 +1,5 @@
 internal import KeelStorageAdapting
 
-/// An error reply of the protocol.
 struct FirestoreRefusal {
     private let httpStatus: Int
     private let json: FirestoreJSON?
@@ -83,7 +82,6 @@ struct FirestoreRefusal {
         return "\(message): it has no Firestore protocol at this address"
     }
 
-    /// The document named in the message, as in Google's messages.
     private var resource: String? {
         guard let place = message.firstRange(of: "/documents/") else { return nil }
         let path = message[place.upperBound...].prefix { !$0.isWhitespace && $0 != "\"" }

@@ -16,7 +16,6 @@ extension StorageError.Code {
     )
 }
 
-/// The cause of an error with which a server refuses its client.
 private struct ServerRefusal: Error {}
 
 extension StorageError {
@@ -29,7 +28,6 @@ extension StorageError {
         )
     }
 
-    /// Creates the error for a request without a reply.
     init(transport error: TransportError, isWrite: Bool) {
         let hasLeft = error.processed != .no && error.bytesSent != 0
         self.init(

@@ -4,7 +4,6 @@ internal import KeelHTTP
 internal import KeelStorageAdapting
 
 struct FeedConnection: Sendable {
-    /// The reply to a successful page request.
     struct Page: Sendable {
         var page: ChangePage
         var epoch: String

@@ -8,9 +8,6 @@ struct FeedDecoding: Sendable {
         documents = FirestoreDecoding(database: database, isExtended: true)
     }
 
-    /// Decodes a page.
-    ///
-    /// - Throws: `StorageError/Code/invalidReply` if the message is malformed.
     func page(_ json: FirestoreJSON) throws(StorageError) -> FeedConnection.Page {
         do throws(StorageError) {
             var changes: [ChangePage.Change] = []
@@ -54,9 +51,6 @@ struct FeedDecoding: Sendable {
         return mutations
     }
 
-    /// Decodes the data of a `change` event.
-    ///
-    /// - Throws: `StorageError/Code/invalidReply` if the data is malformed.
     func change(
         data: String
     ) throws(StorageError) -> (change: ChangePage.Change, origin: ChangeOrigin?) {
@@ -73,13 +67,11 @@ struct FeedDecoding: Sendable {
         }
     }
 
-    /// Decodes the epoch and the last mutations of clients from a `checkpoint` event.
     func checkpoint(_ data: String) -> (epoch: String?, acknowledged: [String: Int64]) {
         guard let json = try? FirestoreJSON(parsing: data.utf8) else { return (nil, [:]) }
         return (json["epoch"]?.text, (try? acknowledged(in: json)) ?? [:])
     }
 
-    /// Decodes the store's time from a `checkpoint` event; returns nil if it has none.
     func time(of data: String) -> Timestamp? {
         (try? FirestoreJSON(parsing: data.utf8))?["time"]?.text.flatMap(FirestoreTime.time)
     }

@@ -1,7 +1,6 @@
 internal import KeelCore
 internal import KeelStorageAdapting
 
-/// The URL query of a request for changes.
 struct FeedQuery: Sendable {
     /// The maximum number of interests per request, and of bytes of their encoded form.
     private static let mostInterests = 100
@@ -9,10 +8,10 @@ struct FeedQuery: Sendable {
 
     private(set) var text = ""
 
-    /// Creates the query of a scope.
+    /// Creates the query of a scope, which is widened if it exceeds the limits.
     ///
-    /// A scope that exceeds the limits is widened: first by dropping the conditions of its queries, then by replacing
-    /// documents with their collections, then to everything. ``ScopeFilter`` removes the surplus changes.
+    /// First, the conditions of its queries are dropped, then documents replaced by their collections, then everything
+    /// is requested. ``ScopeFilter`` removes the surplus changes.
     init(scope: ChangeScope, clients: Set<String> = [], database: String) {
         add("database", database)
         let encoding = FirestoreEncoding(database: database, isExtended: true)

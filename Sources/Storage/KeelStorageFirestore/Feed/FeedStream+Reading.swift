@@ -19,7 +19,6 @@ extension FeedStream {
         private(set) var origins: [DocumentPath: ChangeOrigin] = [:]
         private var size = 0
 
-        /// Whether the changes since the last mark exceed the memory limit.
         var isTooLong: Bool { changes.count > 20_000 || size > 64 << 20 }
 
         mutating func append(_ change: ChangePage.Change, _ origin: ChangeOrigin?) {

@@ -41,7 +41,6 @@ final class FeedStream: Sendable {
         state = Mutex(State(window: FeedWindow(start: cursor), lastUse: timeline.now))
     }
 
-    /// Whether a reader is waiting, or about to.
     var isUsed: Bool { state.withLock { $0.users > 0 || $0.isFresh } }
 
     var lastUse: Duration { state.withLock { $0.lastUse } }
@@ -82,7 +81,7 @@ final class FeedStream: Sendable {
 
     // MARK: Stream
 
-    /// Starts the task that reads the stream; ``close()`` cancels it.
+    /// ``close()`` cancels the task.
     func run(_ body: @escaping @Sendable (FeedStream) async -> Void) {
         // The stream outlives the caller, so the task must not inherit its context.
         let task = StorageContext.withoutContext { Task { await body(self) } }
@@ -93,7 +92,6 @@ final class FeedStream: Sendable {
         if isOver { task.cancel() }
     }
 
-    /// Adds the changes up to a mark; see ``FeedWindow``.
     func add(_ page: ChangePage) -> Bool {
         let fits = state.withLock { $0.window.add(page) }
         if !page.changes.isEmpty { signal.raise() }

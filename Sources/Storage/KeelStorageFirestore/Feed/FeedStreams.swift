@@ -13,7 +13,6 @@ final class FeedStreams: Sendable {
         var epoch: String?
         /// The number of streams that broke off since the last consistent point.
         var failures = 0
-        /// The earliest time at which a stream can be opened.
         var resumes = Duration.zero
         var nextID: UInt64 = 1
         /// Positions that are not consistent points, latest last, with the stream that sent each.
@@ -40,7 +39,6 @@ final class FeedStreams: Sendable {
 
     var epoch: String? { state.withLock { $0.epoch } }
 
-    /// The time until a stream can be opened; nil if no delay is in effect.
     var pause: Duration? {
         state.withLock { state in
             state.resumes > timeline.now ? state.resumes - timeline.now : nil
@@ -60,7 +58,6 @@ final class FeedStreams: Sendable {
         for stream in streams { stream.close() }
     }
 
-    /// Stores the end of a page and the stream it came from.
     func note(_ page: ChangePage, from stream: FeedStream?) {
         guard !page.isCaughtUp else { return }
         state.withLock { state in

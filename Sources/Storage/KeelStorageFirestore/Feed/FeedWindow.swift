@@ -33,7 +33,7 @@ struct FeedWindow: Sendable {
     /// The last mutations of clients up to the last consistent point.
     private var acknowledged: [String: Int64] = [:]
 
-    /// Creates the window of a stream that starts at a consistent point.
+    /// `start` is a consistent point.
     init(start: ChangeCursor) {
         marks = [Mark(cursor: start, isConsistent: true, time: nil, acknowledged: [:], part: 0)]
     }

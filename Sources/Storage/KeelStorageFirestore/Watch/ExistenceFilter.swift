@@ -33,7 +33,6 @@ package struct BloomFilter: Sendable {
 
     private var bitCount: UInt64 { UInt64(bits.count * 8 - padding) }
 
-    /// Creates a filter; nil if the parts do not fit together.
     package init?(bits: [UInt8], padding: Int, hashCount: Int) {
         guard (0..<8).contains(padding), padding <= bits.count * 8, hashCount >= 0,
             bits.isEmpty || hashCount > 0
@@ -65,14 +64,12 @@ package struct BloomFilter: Sendable {
         self.init(bits: bits, padding: bits.count * 8 - bitCount, hashCount: hashCount)
     }
 
-    /// Returns whether a document may be in the set, by its full name.
     package func mayContain(_ name: String) -> Bool {
         guard bitCount > 0 else { return false }
         return Self.places(of: name, hashCount, among: bitCount)?
             .allSatisfy { bits[Int($0 / 8)] & (1 << UInt8($0 % 8)) != 0 } ?? true
     }
 
-    /// Returns the bits that a name sets.
     private static func places(
         of name: String,
         _ hashCount: Int,

@@ -37,7 +37,6 @@ package actor WatchConnection {
         let signal = Signal()
         var readers = 0
         var lastUse: Duration
-        /// Whether the present channel has published the target.
         var isLive = false
         var failure: StorageError?
     }
@@ -57,7 +56,7 @@ package actor WatchConnection {
     private var token: AccessToken?
     /// The last user known, for whom the targets are followed.
     private var user: String?
-    /// Whether the server has refused a token since it last accepted one.
+    /// Since the server last accepted one.
     private var isTokenRefused = false
     /// The token that the next channel must not use: it was refused, or is about to expire.
     private var spentToken: AccessToken?
@@ -65,7 +64,6 @@ package actor WatchConnection {
     private var failures = 0
     /// Why the present channel is being closed, if the server broke the protocol.
     private var violation: StorageError?
-    /// The last failed attempt, and the number of failed attempts so far.
     private var outage: (number: Int, error: StorageError)?
     private var refusal: (error: StorageError, end: Duration)?
     private var isSweeping = false
@@ -87,7 +85,7 @@ package actor WatchConnection {
         timer = DeadlineTimer.on(configuration.clock)
     }
 
-    /// Ends the channel; waiting readers receive an error.
+    /// Waiting readers receive an error.
     nonisolated func shutdown() { runner.withLock { $0 }?.cancel() }
 
     var targetCount: Int { followers.count }
@@ -227,7 +225,6 @@ package actor WatchConnection {
         sweepLater()
     }
 
-    /// Removes the targets without readers, after ``Configuration/grace``.
     private func sweepLater() {
         guard !isSweeping else { return }
         isSweeping = true

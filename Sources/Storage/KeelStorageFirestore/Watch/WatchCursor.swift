@@ -6,7 +6,6 @@ enum WatchSubject: Sendable, Hashable {
     case query(DocumentQuery)
     case documents(Set<DocumentPath>)
 
-    /// The maximum number of documents that are followed together.
     private static let mostDocuments = 100
 
     /// Reads the subject of a request.
@@ -124,7 +123,7 @@ struct WatchLog: Sendable {
 
     private typealias Moment = (time: Timestamp, number: Int)
 
-    /// The moment before the first entry; nil before the first publication.
+    /// Nil before the first publication.
     private var base: Moment?
     private var entries: [(moment: Moment, changes: [ChangePage.Change])] = []
     private var changeCount = 0
@@ -132,7 +131,6 @@ struct WatchLog: Sendable {
     /// The last publication.
     private(set) var point: WatchMachine.Resumption?
 
-    /// Creates the log of a target that continues at a point, or begins.
     init(from point: WatchMachine.Resumption?) {
         base = point.map { (time: $0.time, number: $0.number) }
     }

@@ -35,7 +35,6 @@ package struct WatchMachine: Sendable {
         package var token: [UInt8]
     }
 
-    /// The point at which a target continues.
     package struct Resumption: Sendable, Hashable {
         package var token: [UInt8]
         package var time: Timestamp
@@ -43,7 +42,6 @@ package struct WatchMachine: Sendable {
         ///
         /// A server corrects a target at an unchanged time, such as after an existence filter.
         package var number: Int
-        /// The number of documents in the result; nil if it is unknown.
         package var count: Int?
 
         package init(token: [UInt8], time: Timestamp, number: Int = 0, count: Int? = nil) {
@@ -57,7 +55,6 @@ package struct WatchMachine: Sendable {
     private typealias Changes = [DocumentPath: ChangePage.Change]
 
     private struct Target {
-        /// The members of the server's `Target` that name its documents.
         let content: [FirestoreJSON.Member]
         /// The number of requests about the target that the server has not acknowledged.
         var pending = 0
@@ -85,7 +82,6 @@ package struct WatchMachine: Sendable {
 
     private let database: String
     private var targets: [TargetID: Target] = [:]
-    /// The highest id of a target so far; ids grow.
     private var lastID: TargetID = 0
 
     package init(database: String) { self.database = database }
@@ -100,7 +96,6 @@ package struct WatchMachine: Sendable {
         return members.values.sorted { $0.path < $1.path }
     }
 
-    /// Returns the number of documents of a target's published result; nil if it is unknown.
     package func count(of id: TargetID) -> Int? { targets[id]?.point?.count }
 
     // MARK: Requests
@@ -146,7 +141,6 @@ package struct WatchMachine: Sendable {
         targets[id]?.token = token
     }
 
-    /// Has the server send a target's whole result.
     package mutating func reload(_ id: TargetID) -> [Effect] {
         guard targets[id]?.isLeaving == false else { return [] }
         targets[id]?.point?.token = []
@@ -330,7 +324,7 @@ package struct WatchMachine: Sendable {
 }
 
 extension [DocumentPath: ChangePage.Change] {
-    /// Applies a change to a result, and returns whether the result is then another.
+    /// Returns whether the result is then another.
     @discardableResult
     fileprivate mutating func apply(_ change: ChangePage.Change) -> Bool {
         switch change {

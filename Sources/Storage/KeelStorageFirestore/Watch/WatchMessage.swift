@@ -11,7 +11,6 @@ package enum WatchMessage: Sendable {
 
         package var kind: Kind
         package var targets: [Int32] = []
-        /// Why the server has removed the targets.
         package var cause: StorageError?
         package var token: [UInt8] = []
         package var time: Timestamp?
@@ -72,7 +71,7 @@ package struct WatchDecoding: Sendable {
         return change
     }
 
-    /// Decodes a `google.rpc.Status`; returns nil for success.
+    /// Nil for success.
     private func cause(_ json: FirestoreJSON) -> StorageError? {
         let code = json.member("code")?.wholeNumber ?? 0
         guard code != 0 else { return nil }

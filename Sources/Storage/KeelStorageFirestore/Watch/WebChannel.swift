@@ -12,11 +12,9 @@ package final class WebChannel: Sendable {
         /// The path before the service's name; empty, or with a leading slash and no trailing slash.
         package var pathPrefix = ""
         package var database: String
-        /// The maximum length of a message.
         package var limit: Int
         /// The time without a byte after which a connection counts as dead; the server sends one every 30 seconds.
         package var stallTimeout = Duration.seconds(45)
-        /// The time for the reply to a POST.
         package var replyTimeout = Duration.seconds(30)
 
         package init(scheme: String, authority: String, database: String, limit: Int = 64 << 20) {
@@ -88,7 +86,6 @@ package final class WebChannel: Sendable {
         perform(state.withLock { $0.machine.handle(.send(messages)) })
     }
 
-    /// Ends the channel and notifies the server.
     func close() { perform(state.withLock { $0.machine.handle(.close) }) }
 
     var waitingCount: Int { turns.count }
@@ -165,7 +162,7 @@ package final class WebChannel: Sendable {
         }
     }
 
-    /// Handles an event of a GET, and returns whether it is the present one.
+    /// Returns whether the GET is the present one.
     @discardableResult
     private func handle(_ event: WebChannelMachine.Event, ofStream number: Int) async -> Bool {
         guard await turns.enter() else { return false }

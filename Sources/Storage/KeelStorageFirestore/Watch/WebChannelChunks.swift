@@ -3,7 +3,6 @@
 /// A chunk is its length in decimal digits, a line feed, and that many UTF-16 code units of text, which is sent as
 /// UTF-8: closure-library `goog/labs/net/webchannel/channelrequest.js`, `getNextChunk_`.
 package struct WebChannelChunks: Sendable {
-    /// Why a body is not a sequence of chunks.
     package enum Flaw: Error {
         case noLength
         case tooLong
@@ -12,7 +11,6 @@ package struct WebChannelChunks: Sendable {
     /// The maximum length of a chunk, in UTF-16 code units.
     private let limit: Int
     private var buffer: [UInt8] = []
-    /// The start of the first chunk that has not been returned.
     private var start = 0
     /// The place up to which a chunk's text has been counted.
     private var scanned = 0
@@ -30,7 +28,6 @@ package struct WebChannelChunks: Sendable {
         buffer += bytes
     }
 
-    /// Returns the text of the next chunk; nil if it is not complete.
     package mutating func next() throws(Flaw) -> ArraySlice<UInt8>? {
         if missing == nil { try readLength() }
         guard var missing else { return nil }

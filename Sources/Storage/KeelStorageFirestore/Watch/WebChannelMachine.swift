@@ -14,7 +14,7 @@ package struct WebChannelMachine: Sendable {
     package struct Request: Sendable, Hashable {
         /// The query of the URL.
         package var query: String
-        /// The form to post; nil for a GET.
+        /// Nil for a GET.
         package var form: String?
     }
 
@@ -71,17 +71,13 @@ package struct WebChannelMachine: Sendable {
     private let database: String
     private var chunks: WebChannelChunks
     private let limit: Int
-    /// The number of the last POST.
     private var requestID: Int
     private var sessionID: String?
     private var httpSession: String?
-    /// The number of the last array received.
     private var arrayID = 0
     private var sentCount = 0
     private var queue: [String] = []
-    /// The POST without a reply, and how often it was sent.
     private var posted: (form: String, count: Int)?
-    /// Whether the reply to the open GET has begun.
     private var isStreaming = false
     /// The number of GETs since one brought something.
     private var vainStreams = 0

@@ -6,15 +6,13 @@ package import KeelStorageAdapting
 /// Google's clients use it to walk the collections below a document. It can be ordered and bounded only by document
 /// names.
 package struct ChildrenQuery: Sendable {
-    /// The document whose collections are queried; nil is the root.
+    /// Nil for the root.
     package let parent: DocumentPath?
     /// The order, bounds, offset, limit and projection, for any of the collections.
     package let clauses: DocumentQuery
 
-    /// Whether the results are in descending order.
     package var isDescending: Bool { clauses.orders.first?.direction == .descending }
 
-    /// Returns the query for the document names of one of the collections.
     package func names(in collection: CollectionPath) -> DocumentQuery {
         var query = DocumentQuery(collection)
             .order(by: .documentID, isDescending ? .descending : .ascending).select()

@@ -34,7 +34,6 @@ extension FirestoreDecoding {
         }
     }
 
-    /// Decodes the unreadable documents in the extension member of a reply.
     package func unreadable(
         in addition: FirestoreJSON?
     ) throws(StorageError) -> [UnreadableDocument] {
@@ -48,7 +47,6 @@ extension FirestoreDecoding {
         return documents
     }
 
-    /// Decodes an unreadable document.
     package func unreadable(
         _ json: FirestoreJSON,
         at path: DocumentPath
@@ -59,7 +57,6 @@ extension FirestoreDecoding {
         return UnreadableDocument(path, StorageError(code, message, resource: path.string))
     }
 
-    /// Decodes the revision in a message, if there is one.
     package func revision(_ json: FirestoreJSON) throws(StorageError) -> Revision? {
         let number = try addition(to: json)?.wholeNumber("revision")
         return number.map(Revision.init(number:))
@@ -70,7 +67,6 @@ extension FirestoreDecoding {
         isExtended ? try json.object(FirestoreEncoding.extensionName) : nil
     }
 
-    /// Decodes the time of a member.
     package func time(
         _ name: String,
         of json: FirestoreJSON

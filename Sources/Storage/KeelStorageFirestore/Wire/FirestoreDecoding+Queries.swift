@@ -39,7 +39,6 @@ extension FirestoreDecoding {
         return DocumentQuery.Bound([.reference(first)], isInclusive: isStart)
     }
 
-    /// Decodes all clauses except the scope.
     func clauses(
         of json: FirestoreJSON,
         over scope: DocumentQuery

@@ -27,7 +27,6 @@ extension FirestoreDecoding {
         )
     }
 
-    /// Decodes the origin of a batch or a change.
     package func origin(_ json: FirestoreJSON) throws(StorageError) -> ChangeOrigin {
         guard let client = try json.text("client"), (1...1_500).contains(client.utf8.count) else {
             throw Self.flaw("“client” of “origin” must be text of up to 1,500 bytes")
@@ -38,7 +37,6 @@ extension FirestoreDecoding {
         return ChangeOrigin(client: client, mutation: mutation)
     }
 
-    /// Decodes a `Write`.
     package func write(_ json: FirestoreJSON) throws(StorageError) -> DocumentWrite {
         let condition = try condition(try json.object("currentDocument"))
         let isUpdate = json.member("update") != nil
@@ -116,7 +114,6 @@ extension FirestoreDecoding {
         return outermost
     }
 
-    /// Decodes a field path.
     package func field(_ text: String?) throws(StorageError) -> FieldPath {
         guard let text else { throw Self.flaw("the path of a field is missing") }
         guard Self.isWellFormed(text) else {
@@ -158,7 +155,6 @@ extension FirestoreDecoding {
         byte.isASCIIAlphanumeric || byte == UInt8(ascii: "_")
     }
 
-    /// Decodes a `Precondition`.
     package func condition(_ json: FirestoreJSON?) throws(StorageError) -> WriteCondition {
         guard let json else { return .none }
         if let revision = try revision(json) { return .revision(revision) }

@@ -2,8 +2,6 @@ internal import KeelCore
 package import KeelStorageAdapting
 
 extension FirestoreEncoding {
-    /// Encodes a `Document`.
-    ///
     /// - Throws: `StorageError/Code/corrupted` if the document's body cannot be decoded.
     package func document(_ document: Document) throws(StorageError) -> FirestoreJSON {
         .members([
@@ -54,7 +52,6 @@ extension FirestoreEncoding {
         ]
     }
 
-    /// Encodes a revision, as a 64-bit integer in proto3's JSON form.
     package func revision(_ revision: Revision) -> FirestoreJSON {
         ["revision": .string("\(revision.number)")]
     }

@@ -107,7 +107,6 @@ extension FirestoreEncoding {
         }
     }
 
-    /// Encodes the `FieldTransform`s of a write; returns nil if there are none.
     private func transforms(_ transforms: [FieldTransform]) -> FirestoreJSON? {
         guard !transforms.isEmpty else { return nil }
         return .array(

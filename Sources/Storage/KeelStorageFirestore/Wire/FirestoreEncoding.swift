@@ -20,12 +20,10 @@ package struct FirestoreEncoding: Sendable {
         self.isExtended = isExtended
     }
 
-    /// The name of the database's root, the parent of all documents.
     package var root: String { "\(database)/documents" }
 
     package func name(of path: DocumentPath) -> String { "\(root)/\(path.string)" }
 
-    /// Returns the name of a scope's parent: a document, or the root of the database.
     package func parent(of scope: DocumentQuery.Scope) -> String {
         let parent: DocumentPath? =
             switch scope {

@@ -1,6 +1,5 @@
 package import KeelStorageAdapting
 
-/// The domain of the `google.rpc.ErrorInfo` with Keel's error code.
 private let domain: FirestoreJSON = "keel"
 
 extension FirestoreEncoding {
@@ -37,7 +36,7 @@ extension FirestoreDecoding {
     ///
     /// - Parameters:
     ///   - httpStatus: The HTTP status of the reply.
-    ///   - json: The body of the reply; nil if it is not JSON, as from a proxy.
+    ///   - json: The body of the reply; nil if it is not JSON.
     ///   - isWrite: Whether the request may have changed the store, unless the reply says otherwise.
     /// - Returns: The error, with Keel's error code if the server sent it.
     package static func error(

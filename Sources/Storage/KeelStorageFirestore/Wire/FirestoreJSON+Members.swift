@@ -1,6 +1,7 @@
 package import KeelStorageAdapting
 
-/// The members of a message; those of another type than asked for throw `StorageError/Code/invalidArgument`.
+/// The members of a message; absent ones are nil or empty, and those of another type than asked for throw
+/// `StorageError/Code/invalidArgument`.
 extension FirestoreJSON {
     /// Returns the value of a member by its name, or by the same name in snake_case; nil if it is absent or null.
     package func member(_ name: String) -> FirestoreJSON? {
@@ -20,35 +21,30 @@ extension FirestoreJSON {
         }
     }
 
-    /// Returns the list of a member; empty if it is absent.
     package func list(_ name: String) throws(StorageError) -> [FirestoreJSON] {
         guard let value = member(name) else { return [] }
         guard let elements = value.elements else { throw Self.flaw(name, value, "an array") }
         return elements
     }
 
-    /// Returns the text of a member; nil if it is absent.
     package func text(_ name: String) throws(StorageError) -> String? {
         guard let value = member(name) else { return nil }
         guard let text = value.text else { throw Self.flaw(name, value, "a string") }
         return text
     }
 
-    /// Returns the Boolean value of a member; nil if it is absent.
     package func flag(_ name: String) throws(StorageError) -> Bool? {
         guard let value = member(name) else { return nil }
         guard let flag = value.flag else { throw Self.flaw(name, value, "a boolean") }
         return flag
     }
 
-    /// Returns the integer of a member; nil if it is absent.
     package func wholeNumber(_ name: String) throws(StorageError) -> Int64? {
         guard let value = member(name) else { return nil }
         guard let number = value.wholeNumber else { throw Self.flaw(name, value, "an integer") }
         return number
     }
 
-    /// Returns the object of a member; nil if it is absent.
     package func object(_ name: String) throws(StorageError) -> FirestoreJSON? {
         guard let value = member(name) else { return nil }
         guard value.members != nil else { throw Self.flaw(name, value, "an object") }

@@ -45,7 +45,6 @@ extension FirestoreJSON {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The kind of the value, for error messages.
     package var kindName: String {
         switch self {
         case .null: "null"

@@ -6,7 +6,6 @@ internal import KeelStorageAdapting
 enum CollectionKeys {
     static let index = "CREATE INDEX collections_by_key ON collections(name, key);"
 
-    /// The index for queries over all collections.
     static let orderName = "collections_in_order"
 
     static let order = "CREATE INDEX IF NOT EXISTS \(orderName) ON collections(key);"

@@ -4,8 +4,8 @@ internal import KeelStorageAdapting
 
 /// The work of one write transaction, batch by batch.
 ///
-/// Each batch is computed in memory before its first row is written. A failed batch has therefore written nothing,
-/// and needs no savepoint; an error of the database itself rolls back the whole transaction.
+/// Each batch is computed in memory before its first row is written, so a failed batch needs no savepoint; an error of
+/// the database itself rolls back the whole transaction.
 struct CommitSession {
     let database: Database
     private(set) var reader: StoreReader
@@ -311,7 +311,6 @@ struct CommitSession {
         try statement.run()
     }
 
-    /// Writes the pending index entries, and the state if it has changed.
     func finish() throws {
         try statements.finishEntries()
         guard state.floor != initialFloor else { return }

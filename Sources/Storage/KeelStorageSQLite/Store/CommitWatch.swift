@@ -12,7 +12,6 @@ final class CommitWatch: Sendable {
         var waiterCount = 0
         var task: Task<Void, Never>?
         var events: FileEvents?
-        /// The last sequence of the store that has been read.
         var sequence = Int64.min
         var isClosed = false
     }
@@ -27,7 +26,7 @@ final class CommitWatch: Sendable {
     private let state = Mutex(State())
     private let writes = Signal()
     private let looks = Atomic(0)
-    /// The file that every commit writes to; nil if its events are not used.
+    /// Nil if its events are not used.
     private let file: String?
     private let interval: Duration
     private let clock: any Clock<Duration>
@@ -145,7 +144,7 @@ final class CommitWatch: Sendable {
         if isNew { commits.raise() }
     }
 
-    /// Subscribes to the file's events; returns whether there is a subscription.
+    /// Returns whether there is a subscription.
     @discardableResult
     private func open(_ state: inout State) -> Bool {
         if state.events != nil { return true }

@@ -3,9 +3,7 @@ internal import Dispatch
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Threads for work on the disk that takes longer than the change to another thread.
-///
-/// There are as many threads as there is work at a time, which an adapter limits.
+/// Threads for long work on the disk, as many as there is work at a time.
 final class DiskThreads: Sendable {
     /// A thread that runs the jobs of one task at a time.
     private final class Thread: TaskExecutor {

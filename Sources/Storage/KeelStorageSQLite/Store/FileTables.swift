@@ -2,7 +2,6 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// The tables of a file, for the check of their integrity.
 struct FileTables: CheckedTables {
     private let reader: StoreReader
 

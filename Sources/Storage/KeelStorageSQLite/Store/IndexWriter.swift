@@ -2,7 +2,6 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// Updates the index entries of one document when its body changes.
 struct IndexWriter {
     let statements: WriteStatements
     let sealing: BodySealing

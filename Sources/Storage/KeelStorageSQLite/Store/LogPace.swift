@@ -13,14 +13,12 @@ final class LogPace: Sendable {
         var limit: Int
     }
 
-    /// The number of commits from one look at the log's size to the next.
     private static let interval = 64
 
     private let file: String
     private let limit: Int
     private let state: Mutex<State>
 
-    /// Creates the pace of a store; `limit` is the size of its log beyond which it is emptied.
     init(of path: String, limit: Int) {
         file = path + "-wal"
         self.limit = limit

@@ -74,7 +74,6 @@ struct RawStatement {
         while try step() {}
     }
 
-    /// Returns the result of `read` for the first row; nil if there is none.
     func first<Value>(_ read: (RawStatement) throws -> Value) throws -> Value? {
         defer { sqlite3_reset(handle) }
         return try step() ? try read(self) : nil
@@ -233,7 +232,6 @@ extension RawStatement {
 }
 
 extension Database {
-    /// Runs a statement with these arguments that is used often enough to stay prepared.
     func runCached(_ sql: String, _ arguments: Int64...) throws {
         let statement = try RawStatement(self, sql)
         for (place, argument) in arguments.enumerated() {

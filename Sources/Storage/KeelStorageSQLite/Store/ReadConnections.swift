@@ -56,7 +56,6 @@ final class ReadConnections: Sendable {
         throw StorageError.replaced
     }
 
-    /// Returns the number by which the file system distinguishes the file, as text; nil if there is none.
     private static func fileNumber(at path: String) -> String? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return attributes?[.systemFileNumber].map { "\($0)" }

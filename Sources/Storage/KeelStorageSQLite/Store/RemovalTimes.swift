@@ -5,8 +5,7 @@ internal import KeelStorageAdapting
 /// The times of removals, so that a document that is created again gets a later time.
 ///
 /// A removal's time is the commit time, which is its sequence in the change log; `removal_times` has those that differ.
-/// While the clock is right, a creation is later than any removal, and nothing is looked up. A time is known as long as
-/// the log has the removal.
+/// A time is known as long as the log has the removal.
 struct RemovalTimes {
     private let statements: WriteStatements
     /// Whether a removal may have a time other than its sequence; nil until it is checked.
@@ -49,7 +48,6 @@ struct RemovalTimes {
         return Timestamp(microseconds: try statement.first { $0.integer(0) } ?? sequence)
     }
 
-    /// Records the time of a removal if it differs from its sequence.
     mutating func note(
         _ time: Timestamp,
         of sequence: Int64,

@@ -194,7 +194,7 @@ enum StoreFormat {
         return try Int.fetchOne(database, sql: sql, arguments: [table, column]) == 1
     }
 
-    /// Creates the tables in an empty file; call it in a transaction.
+    /// Call it in a transaction.
     static func create(in database: Database, epoch: [UInt8], proof: [UInt8]?) throws {
         try database.execute(sql: tables)
         try setMeta("epoch", epoch, in: database)

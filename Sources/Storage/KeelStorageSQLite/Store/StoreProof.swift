@@ -4,7 +4,6 @@ internal import KeelStorageAdapting
 
 /// The proof in a file by which a store recognizes its key (``BodySealing``).
 struct StoreProof {
-    /// The number of documents that are tried in each order.
     private static let mostTried = 1_000
 
     private let sealing: BodySealing

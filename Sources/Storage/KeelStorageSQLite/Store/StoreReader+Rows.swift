@@ -118,7 +118,6 @@ extension StoreReader: StoreSnapshot {
         }
     }
 
-    /// The largest number of collections whose images are looked for one after the other.
     private static let mostSearched = 16
 
     /// The columns of an image in the order of ``RawStatement/columns``.

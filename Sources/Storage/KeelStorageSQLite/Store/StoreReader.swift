@@ -10,7 +10,6 @@ struct StoreReader {
     let remembers: Bool
     /// The generation of the store in this snapshot; nil if it has not been read.
     var generation: Int64?
-    /// The number of documents that a query may examine.
     var maximumExamined = Int.max
 
     /// Constant, because joining strings for each document would cost more than finding the statement.
@@ -258,7 +257,6 @@ struct StoreReader {
         return indexes
     }
 
-    /// Reads the current indexes of the file, without dropped ones.
     func storedIndexes() throws -> [StoredIndex] {
         let statement = try RawStatement(
             database,

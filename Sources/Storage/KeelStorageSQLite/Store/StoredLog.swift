@@ -4,7 +4,6 @@ internal import KeelStorageAdapting
 
 /// The change log of a file, as `LogTrimming` shortens it.
 struct StoredLog: TrimmedLog {
-    /// Adds the columns that a file without compaction lacks.
     static let additions = """
         ALTER TABLE changes ADD COLUMN total INTEGER;
         ALTER TABLE state ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0;
@@ -18,10 +17,10 @@ struct StoredLog: TrimmedLog {
         SELECT \(columns), 0 FROM changes c WHERE c.seq > ? ORDER BY c.seq
         """
 
-    /// Selects changes, and whether a later change has superseded each.
+    /// A document has the revision of its last change.
     ///
-    /// A document has the revision of its last change. A replica may give it an earlier revision again; the older
-    /// change with that revision then stays, which is harmless.
+    /// A replica may give it an earlier revision again; the older change with that revision then stays, which is
+    /// harmless.
     private static let comparedChanges = """
         SELECT \(columns),
             CASE c.removed WHEN 0 THEN d.rid IS NULL OR d.rev <> c.rev

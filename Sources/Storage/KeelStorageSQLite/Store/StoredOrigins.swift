@@ -2,9 +2,7 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// The columns and the table of the origins of changes, and of the last mutation of each client.
 enum StoredOrigins {
-    /// Adds the columns and the table that a file without origins lacks.
     static let additions = """
         ALTER TABLE changes ADD COLUMN client INTEGER;
         ALTER TABLE changes ADD COLUMN mutation INTEGER;
@@ -14,7 +12,6 @@ enum StoredOrigins {
         """
 }
 
-/// The origin of a batch in the log.
 struct StoredOrigin {
     let client: Int64
     let mutation: Int64

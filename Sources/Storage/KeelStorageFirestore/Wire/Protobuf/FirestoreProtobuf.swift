@@ -51,7 +51,6 @@ package enum FirestoreProtobuf {
 
 /// An error in a message in protobuf, or in JSON that is to become one.
 package struct FirestoreProtobufError: Error, Hashable, CustomStringConvertible {
-    /// The kinds of fault.
     package enum Reason: String, Sendable, Hashable {
         case malformed = "its bytes are not a message in protobuf"
         case badUTF8 = "a string is not valid UTF-8"
@@ -62,7 +61,6 @@ package struct FirestoreProtobufError: Error, Hashable, CustomStringConvertible 
         case unknownType = "the type of the message is unknown"
     }
 
-    /// The kind of fault.
     package let reason: Reason
     /// The type of the message with the fault.
     package let message: String

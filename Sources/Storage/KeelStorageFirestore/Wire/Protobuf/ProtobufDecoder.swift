@@ -1,12 +1,10 @@
 internal import KeelCore
 internal import KeelStorageAdapting
 
-/// A converter from protobuf to JSON.
 struct ProtobufDecoder {
     typealias Failure = FirestoreProtobufError
     typealias Kind = ProtobufSchema.Kind
 
-    /// The number of values that may still be created.
     var valuesLeft: Int
 
     /// The values read so far for a field.
@@ -22,7 +20,6 @@ struct ProtobufDecoder {
         var members: [FirestoreJSON.Member] = []
     }
 
-    /// Converts a message.
     mutating func object(
         _ bytes: ArraySlice<UInt8>,
         _ message: ProtobufSchema.Message,

@@ -1,11 +1,9 @@
 internal import KeelCore
 internal import KeelStorageAdapting
 
-/// A converter from JSON to protobuf.
 enum ProtobufEncoder {
     typealias Failure = FirestoreProtobufError
 
-    /// Writes the fields of a message.
     static func write(
         _ json: FirestoreJSON,
         _ message: ProtobufSchema.Message,
@@ -174,7 +172,6 @@ enum ProtobufEncoder {
         }
     }
 
-    /// Writes a `google.protobuf.Value`.
     private static func write(anyValue json: FirestoreJSON, to writer: inout ProtobufWriter) {
         switch json {
         case .null: writer.present(1, 0)
