@@ -6,9 +6,9 @@ extension Outbox {
     public enum Rejection: Sendable, Hashable {
         /// Later writes are sent: for writes that contain the complete state, such as `PUT`.
         case continuesKey
-        /// Later writes wait until the rejected write is sent again, before them, or dropped, or the damaged entry
-        /// becomes readable or is dropped: for writes that depend on earlier ones. A damaged entry whose key cannot be
-        /// read holds all keys.
+        /// Later writes wait until the rejected write is sent again or dropped, or the damaged entry becomes readable
+        /// or is dropped: for writes that depend on earlier ones. A damaged entry whose key cannot be read holds all
+        /// keys.
         case holdsKey
     }
 
@@ -37,9 +37,9 @@ extension Outbox {
 
         /// The time that a lease lasts beyond ``sendTimeout``.
         ///
-        /// No other runner sends a write during its lease, even after its process is killed. The margin must exceed the
-        /// time that the store takes to record a lease, or the write is not sent. It must also exceed the time that a
-        /// canceled sender takes to end, and the clock differences between devices that share a store.
+        /// No other runner sends a write during its lease. The margin must exceed the time that the store takes to
+        /// record a lease, or the write is not sent. It must also exceed the time that a canceled sender takes to end,
+        /// and the clock differences between devices that share a store.
         public var leaseMargin = Duration.seconds(15)
 
         /// The interval at which a runner looks for writes that other processes enqueued or abandoned.
@@ -58,7 +58,7 @@ extension Outbox {
         /// Retry delays end by it, and so do leases after a restart of the machine.
         public var now: @Sendable () -> Timestamp = Timestamp.now
 
-        /// The time since the machine started, for leases that survive a restart of the process.
+        /// The source of the time since the machine started.
         ///
         /// If nil, the system's value applies if ``clock`` is a `ContinuousClock`.
         package var uptime: Uptime?

@@ -107,8 +107,8 @@ extension Outbox {
 
     // MARK: Decisions
 
-    /// Sends a rejected write again: after the other writes of its key, or in its place with
-    /// ``Outbox/Rejection/holdsKey``.
+    /// Sends a rejected write again, after the other writes of its key; with ``Outbox/Rejection/holdsKey``, in its
+    /// place.
     ///
     /// A write that the server refused gets a new idempotency key: see ``OutboxEntry/idempotencyKey``. The retry delay
     /// of a pending write ends.
@@ -123,8 +123,8 @@ extension Outbox {
         }
     }
 
-    /// Changes a write and sends it: after the other writes of its key, or in its place with
-    /// ``Outbox/Rejection/holdsKey``.
+    /// Changes a write and sends it, after the other writes of its key; with ``Outbox/Rejection/holdsKey``, in its
+    /// place.
     ///
     /// Changes to the key are ignored. The write gets a new idempotency key. If it was sent before, the server may have
     /// applied the earlier version, unless it refused that version.
@@ -238,7 +238,7 @@ extension Outbox {
         return changes
     }
 
-    /// Performs an operation on an entry without a lease; repeats it if the entry changes in the meantime.
+    /// Performs an operation on an entry without a lease, again if the entry has changed.
     private func decide(
         _ id: String,
         _ body: (OutboxItem) async throws(OutboxError) -> Bool
@@ -258,7 +258,6 @@ extension Outbox {
 }
 
 extension OutboxEntry {
-    /// Returns the changes that make an entry pending, in its place.
     fileprivate func renewal(isNewWish: Bool, at moment: OutboxMoment) -> [FieldChange] {
         release + [
             FieldChange("status", .set(.string(Self.pendingStatus))),

@@ -1,11 +1,10 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
 
-/// A page of entries, in the order in which they were enqueued.
 struct OutboxPage {
     /// The entries; those whose position cannot be read come first.
     var items: [OutboxItem]
-    /// The last document of a page, after which the next page starts; nil on the last page.
+    /// The document after which the next page starts; nil on the last page.
     var last: Document?
 }
 
@@ -47,7 +46,6 @@ extension OutboxCore {
         )
     }
 
-    /// Returns all readable entries with a status.
     func allEntries(_ status: String) async throws(StorageError) -> [OutboxEntry] {
         var all: [OutboxEntry] = []
         try await visit(status) { all.append($0) }
@@ -104,14 +102,12 @@ extension OutboxCore {
         return paths
     }
 
-    /// Returns the keys of all entries whose key can be read.
     func allKeys() async throws(StorageError) -> Set<String> {
         var keys: Set<String> = []
         try await visitAll { keys.formUnion($0.compactMap(\.key)) }
         return keys
     }
 
-    /// Returns whether there is a readable pending entry with a key, or any entry with it that can be found.
     func hasEntry(withKey key: String, pending isPending: Bool) async throws(StorageError) -> Bool {
         try await prepare()
         let all = DocumentQuery(collection).where(.equal("key", .string(key)))

@@ -1,22 +1,18 @@
 internal import KeelStorage
 
-/// The writes that a runner may send now, computed from entries in their order, without access to a store or a clock.
+/// The writes that a runner may send now, computed without access to a store or a clock.
 struct OutboxPlan {
     struct Lane: Sendable {
         let key: String
         var entries: [OutboxEntry]
     }
 
-    /// The runner's state at the time of planning.
     struct Situation {
         var now: Timestamp
-        /// The name of the runner.
         var owner: String
-        /// The keys whose writes the runner is sending.
         var activeKeys: Set<String>
         /// The keys that are held by a damaged entry, or because the store failed to record a lease or an outcome.
         var heldKeys: Set<String>
-        /// Whether a damaged entry with an unknown key holds all keys.
         var isHeld: Bool
         /// Whether to ignore the retry delays of writes whose last attempt did not reach the server.
         var ignoresPausesOfUnreached: Bool
@@ -24,8 +20,8 @@ struct OutboxPlan {
         var unpausedKeys: Set<String>
     }
 
-    /// The approximate size of the entries behind the first ones of their keys, in bytes, beyond which a plan takes no
-    /// more of them: a later plan has the rest.
+    /// The approximate size in bytes of the entries behind the first ones of their keys, beyond which a plan takes no
+    /// more.
     static var byteLimit: Int { 8 << 20 }
 
     private(set) var lanes: [Lane] = []
@@ -67,7 +63,6 @@ struct OutboxPlan {
         }
     }
 
-    /// Returns the time until which an entry has to wait; nil if it can be sent now.
     private func waitingTime(of entry: OutboxEntry) -> Timestamp? {
         // If this runner holds the lease but is not sending, recording the lease was never confirmed.
         if let end = entry.claimEnd, entry.owner != situation.owner { return end }

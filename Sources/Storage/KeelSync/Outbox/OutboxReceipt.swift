@@ -14,7 +14,6 @@ public final class OutboxReceipt: Sendable {
 
     private struct State {
         var outcome: Outcome?
-        /// The number of outcomes so far.
         var outcomeCount = 0
         /// The value of ``OutboxCore/resendCount`` when the write was last sent again.
         var resend = 0
@@ -92,13 +91,10 @@ public final class OutboxReceipt: Sendable {
 
     /// Resumes the waiting tasks.
     ///
-    /// A rejected write that is sent again can be awaited again.
-    ///
     /// - Parameters:
     ///   - outcome: The outcome.
-    ///   - count: ``OutboxCore/resendCount`` before the outcome was stored, or before the attempt; or ``resend``
-    ///     before the outcome was read. The outcome is ignored if the app has edited the write or had it sent again
-    ///     since.
+    ///   - count: ``OutboxCore/resendCount`` before the outcome was stored, or before the attempt; or ``resend`` before
+    ///     the outcome was read. The outcome is ignored if the app has edited the write or had it sent again since.
     func fulfil(_ outcome: Outcome, since count: Int = .max) {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Outcome, Never>] in
             if case .success = state.outcome { return [:] }
@@ -115,14 +111,13 @@ public final class OutboxReceipt: Sendable {
         for waiter in waiters.values { waiter.resume(returning: outcome) }
     }
 
-    /// Clears a failure, because the store shows the write as pending, unless there is an outcome after `count` ones.
+    /// Clears a failure, unless there is an outcome after `count` ones.
     private func forgetFailure(unlessAfter count: Int) {
         state.withLock { state in
             if state.outcomeCount == count { state.outcome = nil }
         }
     }
 
-    /// Clears a failure, because the write is sent again.
     func reopen(resend: Int = 0) {
         state.withLock { state in
             state.resend = max(state.resend, resend)
@@ -146,8 +141,8 @@ public enum CommitStage: Sendable, Hashable {
 
 /// The server's reply to an accepted write.
 public struct OutboxReply: Sendable, Hashable {
-    /// The reply as returned by the sender; nil if another process or an earlier launch sent the write, or if its
-    /// receipt was released before the reply.
+    /// The reply as returned by the sender; nil if another process or an earlier launch sent the write, or if nothing
+    /// held its receipt when it was accepted.
     public let body: [UInt8]?
 
     /// Creates a reply.
@@ -160,7 +155,6 @@ final class ReceiptTable: Sendable {
     /// The receipts by the bytes of their ids: strings as keys would merge canonically equivalent ones.
     private let entries = Mutex<[[UInt8]: Entry]>([:])
 
-    /// Returns the receipt of a write, and creates it if none is in use.
     func receipt(for id: String, _ outbox: OutboxCore) -> OutboxReceipt {
         let key = Array(id.utf8)
         return entries.withLock { entries in

@@ -3,7 +3,6 @@ internal import KeelStorage
 internal import Synchronization
 
 extension OutboxRunner {
-    /// Sends the entries of a key one after the other.
     func send(_ lane: OutboxPlan.Lane) async {
         for entry in lane.entries {
             guard !Task.isCancelled, !isOffline else { return }
@@ -26,7 +25,6 @@ extension OutboxRunner {
         }
     }
 
-    /// Delays a key after the store failed to record a lease or an outcome.
     private func stall(_ key: String, _ error: StorageError) {
         guard !error.isCancellation else { return }
         let failures = state.withLock { ($0.stalledKeys[key]?.failures ?? 0) + 1 }
@@ -101,7 +99,6 @@ extension OutboxRunner {
         return wasRemoved
     }
 
-    /// Returns whether the write has a new idempotency key since it was sent.
     private func isEdited(_ entry: OutboxEntry) async -> Bool {
         guard let now = try? await core.item(entry.id)?.entry else { return false }
         return now.generation != entry.generation
@@ -168,7 +165,6 @@ extension OutboxRunner {
         return false
     }
 
-    /// Ends the lease on an entry whose attempt was canceled.
     private func giveBack(_ entry: OutboxEntry) async -> Bool {
         _ = await settled(entry) { () async throws(StorageError) in
             try await self.core.change(entry, OutboxEntry.unclaiming) != nil
@@ -178,7 +174,7 @@ extension OutboxRunner {
 
     /// Records an outcome, with up to three attempts.
     ///
-    /// If recording fails, the outcome is lost: the write is sent again after the lease, with the same idempotency key.
+    /// If that fails, the write is sent again after the lease, with the same idempotency key.
     ///
     /// - Returns: Whether the outcome was recorded.
     private func settled(

@@ -4,9 +4,8 @@ internal import Synchronization
 
 /// Sends the writes of an outbox.
 ///
-/// One task plans, and starts a child task for each key with writes to send; the child tasks raise the signal when they
-/// end. An entry is leased before it is sent, at the revision that was read, so only one of several runners succeeds.
-/// Only the first entry of a key is leased, so no runner can lease the next one before the first is gone.
+/// One task plans, and starts a child task for each key with writes to send. An entry is leased before it is sent, at
+/// the revision that was read, so only one of several runners succeeds. Only the first entry of a key is leased.
 final class OutboxRunner<Sender: OutboxSender>: Sendable {
     struct State {
         var activeKeys: Set<String> = []
@@ -15,14 +14,11 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         var ignoresPausesOfUnreached = false
         /// The keys that were being sent at that time: an attempt that fails afterwards is repeated once at once.
         var unpausedKeys: Set<String> = []
-        /// The number of calls of ``Outbox/retryNow()`` that the runner has seen.
         var retryCount: Int
         /// Unexpired leases of other runners, and since when they have been seen unchanged.
         var claims: [String: (revision: Revision, since: Duration)] = [:]
-        /// The entries that could not be read at the last attempt.
         var damaged: [String: DamagedOutboxEntry] = [:]
-        /// The keys for which the store failed to record a lease or an outcome: the number of consecutive failures, and
-        /// the time of the next attempt.
+        /// The keys for which the store failed to record a lease or an outcome, until the next attempt.
         var stalledKeys: [String: (failures: Int, until: Duration)] = [:]
     }
 
@@ -130,8 +126,6 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         core.configuration.retry.maximumDelay(before: failures) * core.configuration.jitter()
     }
 
-    /// Plans the next writes to send.
-    ///
     /// - Returns: The writes by key, and the earliest time at which a waiting one can be sent.
     private func plan() async throws(StorageError) -> ([OutboxPlan.Lane], Timestamp?) {
         let holdsKeys = core.configuration.rejection == .holdsKey
@@ -178,7 +172,6 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         }
     }
 
-    /// Reads entries until enough of them may be sent, or all are read.
     private func plan(
         in situation: OutboxPlan.Situation
     ) async throws(StorageError) -> OutboxPlan {
@@ -203,7 +196,6 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         return plan
     }
 
-    /// Returns the known damaged entries that still cannot be read.
     private func knownDamaged() async throws(StorageError) -> [DamagedOutboxEntry] {
         let ids = state.withLock { Array($0.damaged.keys) }
         guard !ids.isEmpty else { return [] }
@@ -212,7 +204,6 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         return damaged
     }
 
-    /// Stores entries that cannot be read, and reports the new ones.
     private func note(_ damaged: [DamagedOutboxEntry], areAll: Bool) {
         let new = state.withLock { state in
             let new = damaged.filter { state.damaged[$0.id] == nil }

@@ -7,8 +7,8 @@ public protocol OutboxSender: Sendable {
     /// Sends a write once.
     ///
     /// The task is canceled when the runner ends or the attempt times out. The runner and the later writes of the key
-    /// wait for the method to return. Other runners wait only for ``Outbox/Configuration/leaseMargin`` after that:
-    /// they may then send the write at the same time, with the same idempotency key.
+    /// wait for the method to return. ``Outbox/Configuration/leaseMargin`` after the time limit, other runners may send
+    /// the write at the same time.
     func send(_ delivery: OutboxDelivery) async -> OutboxVerdict
 }
 

@@ -13,7 +13,6 @@ internal import Bionic
 
 /// The time since the machine started, which all of its processes share and which cannot be set.
 package struct Uptime: Sendable {
-    /// The identifier of this start of the machine.
     package let boot: String
 
     /// Returns the time since the machine started, including sleep.
@@ -53,10 +52,9 @@ package struct Uptime: Sendable {
     }
 }
 
-/// The current time, by which entries are judged.
 struct OutboxMoment: Sendable {
     let wall: Timestamp
-    /// The identifier of the machine's start and the time since then; nil if only the time of day counts.
+    /// Nil if only the time of day counts.
     let uptime: (boot: String, time: Duration)?
 
     var fields: DocumentFields {
