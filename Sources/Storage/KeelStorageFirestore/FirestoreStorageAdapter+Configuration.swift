@@ -45,7 +45,6 @@ extension FirestoreStorageAdapter {
 
         var databaseName: String { "projects/\(project)/databases/\(database)" }
 
-        /// The server's host, with its port if it is not the scheme's default.
         var authority: String {
             let host = server.host(percentEncoded: true) ?? ""
             let name = host.contains(":") ? "[\(host)]" : host

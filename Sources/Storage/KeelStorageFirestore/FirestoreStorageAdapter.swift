@@ -95,7 +95,6 @@ public struct FirestoreStorageAdapter: StorageAdapter {
         )
     }
 
-    /// Decodes a reply, and reports a malformed reply as `invalidReply`.
     func decoded<Value>(
         isWrite: Bool = false,
         _ decode: (FirestoreDecoding) throws(StorageError) -> Value

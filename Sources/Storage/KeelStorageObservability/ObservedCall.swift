@@ -53,7 +53,6 @@ struct ObservedCall: Sendable {
     }
 }
 
-/// The data about a call that has returned.
 struct CallOutcome: Sendable {
     var read = 0
     var written = 0

@@ -5,7 +5,6 @@ internal import KeelStorageAdapting
 internal import Metrics
 internal import Synchronization
 
-/// The metrics of one store, created once each.
 final class StorageMetrics: Sendable {
     private struct Made {
         var timers: [String: Metrics.Timer] = [:]

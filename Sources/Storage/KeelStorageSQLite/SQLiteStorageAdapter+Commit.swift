@@ -17,7 +17,6 @@ extension SQLiteStorageAdapter {
 
     private static let longestEmptying = Duration.seconds(1)
 
-    /// Empties the write-ahead log, unless a reader uses it for longer.
     private func emptyLog() async {
         let isEmpty: Void? = try? await threads.run { () async throws(StorageError) in
             try await whileBusy(upTo: Self.longestEmptying) {

@@ -41,9 +41,9 @@ extension SQLiteStorageAdapter {
         /// twice that if the clock was also wrong when the store was made. The pause between two openings or commits
         /// counts at most that much, so a store that is rarely written to keeps former states longer.
         ///
-        /// *Deleted documents are still in the file during this time.** Older images are removed with commits and
-        /// openings, a thousand at a time, and by ``SQLiteStorageAdapter/compact()``; until then, as after any
-        /// deletion, their bytes stay in free pages of the file.
+        /// Deleted documents are **still in the file** during this time. Older images are removed with commits and
+        /// openings, a thousand at a time. As after any deletion, their bytes stay in free pages of the file until
+        /// ``SQLiteStorageAdapter/compact()``.
         ///
         /// A commit writes the former contents of each document in addition to the new ones. Versions of Keel without
         /// histories refuse to open a file with one; none of them may have the file open when the history begins.
@@ -74,16 +74,13 @@ extension SQLiteStorageAdapter {
         /// Commit times follow it and never go back. While it is wrong, written documents get wrong times.
         public var now: @Sendable () -> Timestamp = { Timestamp.now() }
 
-        /// Whether the system is asked to report writes to the file.
         package var usesFileEvents = true
 
-        /// Called after each step of a backup, for tests.
         package var onBackupStep: (@Sendable () -> Void)?
 
         /// The size of the write-ahead log, in bytes, beyond which commits wait for readers in order to empty it.
         package var longestLog = 64 << 20
 
-        /// The maximum number of pages of the file, to test a full disk.
         package var mostPages: Int?
 
         /// Creates the default settings.

@@ -123,7 +123,6 @@ extension SQLiteStorageAdapter {
         }.unfinished(of: wanted)
     }
 
-    /// Writes definitions to the file; from then on, every writer maintains them.
     private func declare(_ kinds: [StoredIndex.Kind]) async throws(StorageError) {
         // An index that has been dropped but not removed has unmaintained entries.
         while try await removeDroppedEntries() {}
@@ -133,7 +132,6 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Waits until the file's searches are complete, if the request is a search that needs one of them.
     func finishSearches(for request: ReadRequest) async throws(StorageError) {
         guard request.searches, !configuration.isReadOnly else { return }
         let isOpen = try await reading {

@@ -47,7 +47,6 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Answers on a connection whose read transaction stays open for a while.
     private func answer(_ request: ReadRequest, holdDuration duration: Duration) throws
         -> ReadResult
     {

@@ -69,7 +69,6 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Runs `body` in a write transaction, like ``working(_:)``.
     func maintaining<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StorageError) -> Value {
@@ -180,7 +179,6 @@ extension SQLiteStorageAdapter {
 ///
 /// Commits are written for several tasks, so the writing connection ignores cancellation elsewhere.
 final class Interruption: Sendable {
-    /// The connection while it works for the task.
     private let connection = Mutex<UInt?>(nil)
 
     func run<Value>(on database: Database, _ work: () throws -> Value) throws -> Value {

@@ -51,7 +51,6 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     let connections: ReadConnections
     let epoch: UInt64
-    /// Whether the file had a history when it was opened.
     let keepsHistory: Bool
     let catalog = StoreCatalog()
     let signal = Signal()
@@ -65,11 +64,8 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     private let reads: TaskQueue
     let building = IndexBuilding()
     let watch: CommitWatch
-    /// Runs long reads and large commits.
     let threads = DiskThreads()
-    /// Runs backups and checks.
     let copying = MaintenanceThread("keel.storage.copying")
-    /// Runs index builds and compaction.
     let maintenance = MaintenanceThread("keel.storage.maintenance")
     /// The held read transactions, during which the log file only grows.
     let held: HeldStates<DatabaseSnapshot>
@@ -157,7 +153,6 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     // MARK: Access to the file
 
-    /// Returns whether the store's key is available and opens the sealed proof.
     func opensProof(in database: Database) throws -> Bool {
         sealing.opens(try StoreFormat.meta(StoreFormat.proofKey, in: database))
     }

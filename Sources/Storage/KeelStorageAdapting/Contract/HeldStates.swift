@@ -6,7 +6,6 @@ internal import Synchronization
 package final class HeldStates<State: Sendable>: Sendable {
     private struct Held {
         let state: State
-        /// The number of requests that hold the state.
         var holders = 0
         var duration = Duration.zero
         /// Distinguishes the last request from earlier ones.
@@ -110,7 +109,6 @@ package final class HeldStates<State: Sendable>: Sendable {
         }
     }
 
-    /// Releases one hold of a state, which ends with its last hold.
     private func release(at time: Timestamp) {
         // A state may be a connection that closes when released, so it is released outside the lock.
         let last = content.withLock { content -> State? in
@@ -160,7 +158,6 @@ package final class HeldStates<State: Sendable>: Sendable {
         if content.ended.count > 64 { content.ended.removeFirst() }
     }
 
-    /// Releases all states and accepts no further ones.
     package func endAll() {
         let all = content.withLock { content in
             defer { content.held = [:] }

@@ -23,7 +23,6 @@ extension ReadResult {
         }
     }
 
-    /// Returns one value per aggregation, and checks that there are as many as asked for.
     package func checkedValues(_ count: Int) throws(StorageError) -> [DocumentValue] {
         let values = try values
         guard values.count == count else { throw Self.wrong("an aggregation") }

@@ -8,7 +8,8 @@ internal import KeelDocuments
 /// - A commit that has returned is visible to every later read, from any task.
 /// - A batch takes effect completely or not at all, and its writes apply in order.
 /// - Deleting a missing document succeeds, and a write that changes nothing keeps the document's revision and times.
-/// - The revisions and the times of a document only increase, even across deletion and whatever the clock does.
+/// - The revisions and the times of a document only increase, even across deletion and whatever the clock does, except
+///   by `DocumentWrite/Operation/replicate(_:)`.
 /// - The store's time in commits, reads and pages of changes never decreases.
 /// - An error whose `StorageError/effect` is `none` left the stored data unchanged.
 /// - It never calls user code, and accepts calls from any number of tasks.

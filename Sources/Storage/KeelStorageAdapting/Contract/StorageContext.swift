@@ -15,7 +15,6 @@ public struct StorageContext: Sendable {
     private struct Deadline: Sendable {
         let timer: DeadlineTimer
         let end: Duration
-        /// The original limit, for the error message.
         let limit: Duration
     }
 
@@ -49,7 +48,6 @@ public struct StorageContext: Sendable {
 
     package var isUnlimited: Bool { deadline == nil }
 
-    /// Returns the context with a time limit from now on, unless its own deadline is earlier.
     package func limited(to limit: Duration, on clock: any Clock<Duration>) -> StorageContext {
         if let timeLeft, timeLeft <= limit { return self }
         let timer = DeadlineTimer.on(clock)
@@ -61,7 +59,6 @@ public struct StorageContext: Sendable {
         StorageContext(principal: principal, deadline: deadline, attempts: attempts)
     }
 
-    /// Returns the context of all attempts of a call, or of all calls of a transaction.
     package func repeated() -> StorageContext {
         StorageContext(
             principal: principal,

@@ -1,7 +1,6 @@
 package import KeelCore
 package import KeelDocuments
 
-/// The encryption of stored data, if the store has a key.
 package struct BodySealing: Sendable {
     package let sealing: (any ByteSealing)?
 

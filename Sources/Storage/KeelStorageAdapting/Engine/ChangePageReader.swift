@@ -1,6 +1,5 @@
 internal import KeelDocuments
 
-/// Reads one page of changes in one snapshot.
 package struct ChangePageReader {
     private let store: any LogSnapshot
     private let sealing: BodySealing

@@ -28,7 +28,6 @@ package struct LogPoint: Hashable {
         period << 32 | Int64(UInt32.random(in: 0...UInt32.max - 1))
     }
 
-    /// Returns the period of a mark; zero for marks without a period.
     package static func period(of mark: Int64) -> Int64 { mark < 0 ? mark >> 32 : 0 }
 }
 

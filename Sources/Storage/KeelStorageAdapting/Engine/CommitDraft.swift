@@ -7,7 +7,6 @@ package struct CommitDraft {
         package var row: Int64?
         /// The document; its body is empty if it cannot be read.
         package var document: Document?
-        /// The error of reading the body; nil if it can be read.
         package var failure: StorageError?
         /// The time of removal, if the document is missing and the time may matter.
         package var removalTime: Timestamp?
@@ -30,7 +29,6 @@ package struct CommitDraft {
     package struct Change {
         package let path: DocumentPath
         package let stored: Stored
-        /// The document after the writes so far; nil if it does not exist.
         package var document: Document?
         /// The sequence number of the last write with an effect; nil if there is none.
         package var sequence: Int64?
@@ -87,7 +85,6 @@ package struct CommitDraft {
         outcomes[outcomes.count - 1].updateTime = removalTime(of: changes[position])
     }
 
-    /// Returns the update time or the time of removal for a changed document.
     package func time(of change: Change) -> Timestamp {
         commit.documentTime(after: change.stored.lastTime)
     }

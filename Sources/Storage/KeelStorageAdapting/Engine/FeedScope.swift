@@ -12,7 +12,6 @@ final class FeedScope {
 
     struct Part {
         let collection: Int64
-        /// The paths of the documents, sorted; nil for all.
         let paths: [DocumentPath]?
 
         /// Calls `take` with the row of each document after an id until it returns false; returns whether it never did.
@@ -31,7 +30,6 @@ final class FeedScope {
         }
     }
 
-    /// The largest number of collections, and of documents, that the store selects by name.
     private static let most = 16
 
     let filter: ScopeFilter

@@ -39,7 +39,6 @@ package struct IdentifierStretch {
     }
 }
 
-/// The collections of a store, for the order of a group.
 package protocol CollectionDirectory {
     /// Returns the number of a collection; nil if it never had a document.
     func number(of collection: CollectionPath) throws -> Int64?
@@ -88,17 +87,14 @@ package struct GroupOrder {
     private let prepared: PreparedQuery
     private let range: KeyRange
     private let isBackward: Bool
-    /// Nil for all names.
     private let name: String?
     private var pageSize = 8
     /// The collections that were read and not yet reached, the next one last.
     private var waiting: [Member] = []
-    /// The range of the remaining pages.
     private var following: KeyRange?
     /// If backward, the collections that enclose the start of the range, outermost first; they are read last.
     private var around: [Member] = []
     private var open: [Open] = []
-    /// The ranges that were found and not yet returned, the next one last.
     private var stretches: [IdentifierStretch] = []
 
     /// Creates the order of the documents whose path keys are in a range; backward, the last path comes first.
@@ -218,7 +214,6 @@ package struct GroupOrder {
         stretches = found.reversed()
     }
 
-    /// Returns whether two ids have the same bytes, unlike `==` on strings.
     private static func same(_ one: String?, _ other: String?) -> Bool {
         guard let one, let other else { return one == nil && other == nil }
         return StoredName.same(one, other)

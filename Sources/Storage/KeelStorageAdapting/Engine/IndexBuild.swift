@@ -17,7 +17,6 @@ package struct IndexBuild: Sendable {
 
     package init() {}
 
-    /// Returns the step for the indexes with the least progress; nil if there is nothing to build.
     package func next(of indexes: [StoredIndex]) -> IndexBuildStep? {
         let open = indexes.compactMap { index in
             index.built.map { IndexBuildStep.Open(index: index, built: $0) }

@@ -4,7 +4,6 @@ internal import Synchronization
 package final class IndexBuilding: Sendable {
     private struct State {
         var task: Task<Void, Never>?
-        /// Whether a declaration has been added that the task may have missed.
         var isWanted = false
         var isEnded = false
     }

@@ -2,7 +2,6 @@ internal import KeelDocuments
 
 /// A range of the entries of one index.
 package struct IndexStretch {
-    /// The index's number in the store.
     package let index: Int64
     /// The collection number in the entries; 0 in an index of a group.
     package let collection: Int64
@@ -11,7 +10,6 @@ package struct IndexStretch {
     /// The upper bound of the entries' keys, which is not in the range.
     package let firstBehind: [UInt8]?
     package let isBackward: Bool
-    /// Whether the range can contain documents outside of the query's scope.
     let needsScopeCheck: Bool
 
     /// Finds the range of a scan; nil if it is empty.

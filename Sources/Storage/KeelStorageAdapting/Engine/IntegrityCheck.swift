@@ -27,7 +27,6 @@ package struct CheckedEntry {
 /// The tables of a store, as an integrity check reads them.
 package protocol CheckedTables {
     func damage() throws -> [String]
-    /// Returns all indexes, also those being built.
     func indexes() throws -> [StoredIndex]
     func hasChanges() throws -> Bool
     func eachDocument(_ take: (Result<CheckedDocument, StorageError>) throws -> Void) throws
@@ -37,14 +36,12 @@ package protocol CheckedTables {
     func entryCount(of index: StoredIndex) throws -> Int
     /// Returns the numbers of dangling rows, by a description of the rows.
     func loose() throws -> [(name: String, count: Int)]
-    /// Returns the earliest time of the history, in microseconds; nil without a history.
     func historyStart() throws -> Int64?
     /// Calls `take` with each image in the history and its time, in the order of their numbers.
     func eachImage(_ take: (Result<Document?, StorageError>, _ time: Int64) throws -> Void) throws
 }
 
 extension CheckedTables {
-    /// Returns the value or the storage error of a read; an error of the database itself ends the check.
     package func result<Value>(_ read: () throws -> Value) throws -> Result<Value, StorageError> {
         do { return .success(try read()) } catch let error as StorageError {
             return .failure(error)
@@ -83,7 +80,6 @@ public struct IntegrityReport: Sendable, Hashable {
 package struct IntegrityCheck {
     private let tables: any CheckedTables
     package private(set) var problems: [String] = []
-    /// The number of documents, including unreadable ones.
     package private(set) var documentCount = 0
     private var pending: [CheckedEntry] = []
 

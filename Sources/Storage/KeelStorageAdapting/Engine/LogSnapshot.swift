@@ -1,6 +1,5 @@
 package import KeelDocuments
 
-/// The change log of a store in one snapshot.
 package protocol LogSnapshot: StoreSnapshot {
     func mark(of sequence: Int64) throws -> Int64?
 
@@ -26,10 +25,8 @@ package protocol LogSnapshot: StoreSnapshot {
 
     func removalTimes(of sequences: [Int64]) throws -> [Timestamp]
 
-    /// Returns the names of clients by their numbers, without unknown ones.
     func clientNames(of numbers: Set<Int64>) throws -> [Int64: String]
 
-    /// Returns the last mutations of clients by their names, without unknown ones.
     func lastMutations(of clients: Set<String>) throws -> [String: Int64]
 
     /// Returns the numbers of the first collections that a query covers, from a number on, in their order.

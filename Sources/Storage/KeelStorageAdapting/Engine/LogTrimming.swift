@@ -1,7 +1,6 @@
 internal import Synchronization
 
 package struct LogParts: Hashable {
-    /// The sequence of the last change.
     package let sequence: Int64
     /// The size of all changes so far in bytes, including removed ones.
     package let total: Int64
@@ -53,7 +52,6 @@ package struct AgingChange {
     fileprivate var size: Int64 { LogTrimming.size(idLength: idLength, isRemoval: isRemoval) }
 }
 
-/// The rows of a change log, in a write transaction.
 package protocol TrimmedLog {
     func lastMark(upTo sequence: Int64) throws -> Int64?
 
@@ -68,7 +66,6 @@ package protocol TrimmedLog {
 
     func remove(_ changes: [AgingChange]) throws
 
-    /// Removes all changes before a sequence.
     func removeChanges(before sequence: Int64) throws
 
     func write(_ parts: LogParts) throws
@@ -86,7 +83,6 @@ package struct LogTrimming {
 
     private let log: any TrimmedLog
     private let retention: LogRetention
-    /// The last changes that are too old for each part of the log.
     private let oldest: (kept: Int64, dropped: Int64)
     private var parts: LogParts
 

@@ -2,7 +2,6 @@ package import KeelDocuments
 
 package struct LoggedChange {
     package let sequence: Int64
-    /// The number of the document's collection.
     package let collection: Int64
     package let id: String
     /// The revision of the document, or of its removal.
@@ -32,13 +31,9 @@ package struct LoggedChange {
 }
 
 package struct LogExtent {
-    /// The sequence of the last change.
     package let sequence: Int64
-    /// The commit time of the last change.
     package let time: Timestamp
-    /// The highest sequence that the log has trimmed; readers receive only later changes.
     package let trimmed: Int64
-    /// The sequence up to which the log has only the last change of each document.
     package let compacted: Int64
     /// The marks of changes that have been read already, by their sequences.
     package var marks: [Int64: Int64] = [:]

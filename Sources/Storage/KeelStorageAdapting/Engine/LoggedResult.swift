@@ -19,7 +19,6 @@ package struct LoggedResult<Adapter: StorageAdapter>: Sendable {
         query.limit != nil || query.offset > 0 || query.search != nil
     }
 
-    /// Returns the answer to a request whose ``ChangeRequest/query`` is the query.
     package func page(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         guard let after = request.after else { return try await whole(since: []) }
         let cursor = try ResultCursor(after, of: query)

@@ -1,7 +1,6 @@
 package import KeelDocuments
 internal import Synchronization
 
-/// The documents of a query's collections that differed at a past time.
 package struct PastDocuments {
     /// The documents that differed, did not exist yet, or have since been removed.
     package var changed: Set<DocumentPath> = []
@@ -20,7 +19,6 @@ package struct PastDocuments {
     }
 }
 
-/// The schedule for removing expired history.
 package final class ForgettingPace: Sendable {
     /// The next due time, in microseconds; initially due at once.
     private let next = Atomic(Int64.min)

@@ -32,7 +32,6 @@ extension QueryExecution {
         min(max(0, count - prepared.query.offset), prepared.limit ?? .max)
     }
 
-    /// Returns the number of documents that determine the counts, including those before the offset.
     private func documentsDeciding(_ counts: [Aggregation]) -> Int {
         var most = prepared.limit ?? .max
         let bounds = counts.map { if case .count(let most?) = $0 { most } else { Int.max } }

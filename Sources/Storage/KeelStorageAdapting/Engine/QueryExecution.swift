@@ -1,6 +1,5 @@
 package import KeelDocuments
 
-/// Executes one query in one snapshot of a store.
 package struct QueryExecution {
     let store: any StoreSnapshot
     let indexes: IndexSet
@@ -13,7 +12,6 @@ package struct QueryExecution {
     /// The documents of the query's collections that were different at the time being read; nil for the present.
     private(set) var past: PastDocuments?
 
-    /// Whether an unreadable document is recorded; otherwise it fails the query.
     package var reportsUnreadable = false
     package private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
     /// Approximate, in bytes.
@@ -22,9 +20,7 @@ package struct QueryExecution {
     var aggregator: Aggregator?
     /// The largest number of documents that ``aggregator`` needs, in any order, if it only counts; nil otherwise.
     var mostCounted: Int?
-    /// The fields that the result's documents need; nil for all.
     var kept: [FieldPath]?
-    /// Whether each document is added to ``aggregator`` at once instead of being held.
     private(set) var isStreamed = false
     private var isUnordered = false
     private var streamedCount = 0
@@ -36,7 +32,6 @@ package struct QueryExecution {
     private var exact: [Document] = []
     /// The last place within a result that was cut off; nil in an order that needs no places.
     private var end: [UInt8]?
-    /// Whether the result was cut off at ``maximumBytes``.
     package private(set) var isPartial = false
     /// The size of the documents found, without those before the offset if they come in order.
     private var size = AnswerSize(most: nil)
@@ -258,7 +253,6 @@ package struct QueryExecution {
         if wantsMore, !tied.isEmpty { _ = try take(&tied, isExact: isExact) }
     }
 
-    /// Takes the documents of a tie in their order; returns whether more are wanted.
     private mutating func take(
         _ tied: inout TiedDocuments,
         isExact: Bool
@@ -325,7 +319,6 @@ package struct QueryExecution {
         }
     }
 
-    /// Takes a document that comes in the order of the result; returns whether more are wanted.
     private mutating func take(_ document: Document) -> Bool {
         guard let key = prepared.place(of: document) else { return true }
         return take(document, at: key)
@@ -356,7 +349,6 @@ package struct QueryExecution {
         return wantsMore(after: document, at: key)
     }
 
-    /// Takes the document of a row that comes in any order; returns whether more are wanted.
     mutating func takeUnordered(
         _ row: borrowing StoredRow,
         where isFound: (Document) -> Bool = { _ in true }

@@ -37,7 +37,6 @@ package final class StoreCatalog: Sendable {
 
     package var count: Int { state.withLock { $0.recent.numbers.count + $0.former.numbers.count } }
 
-    /// Returns the number of a collection in a generation, or the last known one if that is nil.
     package func number(of path: CollectionPath, in generation: Int64? = nil) -> Int64? {
         state.withLock { state in
             guard generation == nil || generation == state.generation else { return nil }

@@ -1,7 +1,6 @@
 package import KeelDocuments
 
 extension StoreSnapshot {
-    /// Answers the operation of a request from a past state, or from the present, without the position and the time.
     package func answer(
         _ request: ReadRequest,
         past: StorePast?,

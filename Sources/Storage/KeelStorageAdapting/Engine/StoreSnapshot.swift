@@ -9,7 +9,6 @@ package import KeelDocuments
 /// While it runs, `take` may ask the snapshot for other sets. If ``isCancellable`` is true, reading ends with
 /// `StorageError/Code/cancelled` soon after the task is canceled.
 package protocol StoreSnapshot: CollectionDirectory {
-    /// The encryption of the bodies.
     var sealing: BodySealing { get }
 
     /// Whether reading belongs to one task, and ends when that task is canceled.
@@ -40,7 +39,6 @@ package protocol StoreSnapshot: CollectionDirectory {
         _ take: (Int, borrowing StoredRow) throws -> Bool
     ) throws -> Bool
 
-    /// Reads all documents of collections, in any order.
     @discardableResult
     func eachDocument(
         of collections: [Int64],

@@ -92,7 +92,6 @@ package struct StoredIndex: Sendable {
 package struct IndexSet: Sendable {
     package let generation: Int64
     package let all: [StoredIndex]
-    /// A planner with the complete indexes, for queries.
     package let planner: QueryPlanner
     /// Also with the indexes being built.
     package var declared: QueryPlanner { Self.planner(all) }
@@ -131,7 +130,6 @@ package struct IndexSet: Sendable {
         return (try? SearchFilter(search, in: scope, among: searches)) == nil
     }
 
-    /// Returns the definitions that the store lacks or has not completed.
     package func unfinished(of wanted: [StoredIndex.Kind]) -> [StoredIndex.Kind] {
         let ready = Set(all.filter { $0.built == nil }.map(\.definition))
         return wanted.filter { !ready.contains($0.encoded) }

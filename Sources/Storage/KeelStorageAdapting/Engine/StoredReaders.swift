@@ -34,10 +34,8 @@ extension ChangeReader {
     }
 }
 
-/// The part of a store's log that its registered readers need.
 package struct ReaderNeed {
     package let after: Int64
-    /// The longest lifetime of a reader.
     package let lifetime: Duration
     package let gone: [String]
 

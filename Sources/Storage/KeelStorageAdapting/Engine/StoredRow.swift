@@ -7,14 +7,10 @@ package import KeelDocuments
 package struct StoredRow: ~Copyable {
     /// The document's number in the store; in an image, the image's number.
     package let number: Int64
-    /// The number of the document's collection.
     package let collection: Int64
-    /// The document's id in UTF-8.
     package let id: UnsafeRawBufferPointer
     package let revision: Int64
-    /// In microseconds.
     package let created: Int64
-    /// In microseconds.
     package let updated: Int64
     /// The body as it is stored; nil in the image of a time without a document.
     package let body: UnsafeRawBufferPointer?

@@ -1,6 +1,5 @@
 package import KeelDocuments
 
-/// A filter whose constants are compiled to index keys.
 package indirect enum CompiledFilter: Sendable {
     case compare(Subject, Test)
     case and([CompiledFilter])

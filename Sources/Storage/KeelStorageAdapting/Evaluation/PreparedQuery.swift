@@ -66,7 +66,6 @@ package struct PreparedQuery: Sendable {
         return key
     }
 
-    /// Returns whether a document matches the conditions, regardless of the bounds.
     package func matches(_ document: Document) -> Bool { filter?.matches(document) ?? true }
 
     /// Returns the result: sorts the documents that were found and applies offset, limit and projection.

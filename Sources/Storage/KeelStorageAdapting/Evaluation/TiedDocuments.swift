@@ -12,7 +12,6 @@ package struct TiedDocuments: Sendable {
     }
 
     private let parts: [Part]
-    /// The number of key bytes available for the parts.
     private let room: Int
     private let maximumBytes: Int?
 

@@ -58,7 +58,6 @@ extension QueryPlanner {
         return isOrdered && isComplete ? nil : needed
     }
 
-    /// Returns the components before those of some orders; nil if the index does not end with them.
     private static func prefix(
         of index: IndexDefinition,
         before orders: [DocumentQuery.Order]

@@ -100,7 +100,6 @@ package struct Conjunction: Sendable, Hashable {
             && inequalities.allSatisfy(\.field.isDocumentID)
     }
 
-    /// The number of index components that the equalities and the first membership fix.
     var fixedCount: Int { equalFields.count + (memberships.isEmpty ? 0 : 1) }
 
     var fixedComponents: [IndexDefinition.Component] {
@@ -141,7 +140,6 @@ package struct Conjunction: Sendable, Hashable {
         return (prefix, isCut)
     }
 
-    /// Returns whether a prefix of equalities and a range of the first open order express all conditions.
     func isCovered(byOrder order: DocumentQuery.Order?) -> Bool {
         // Only the document can be checked for a second condition on a field or for a condition on the path.
         !findsMore && equalities.count == equalFields.count && memberships.count <= 1
@@ -154,7 +152,6 @@ package struct Conjunction: Sendable, Hashable {
             }
     }
 
-    /// Returns the range of keys of the open orders that the inequalities permit.
     func range(of orders: [DocumentQuery.Order]) -> KeyRange {
         guard let first = orders.first else { return KeyRange() }
         let ascending = inequalities.filter { $0.field == first.field }

@@ -2,7 +2,6 @@ internal import KeelDocuments
 
 /// A converter from bounds of a query's order to bounds of index entry keys.
 struct EntryBounds {
-    /// The orders of the entries after the fixed components, up to the path.
     private let orders: [DocumentQuery.Order]
     /// The key of the collection, if its entries hold only ids; nil if entries hold whole paths.
     private let collection: [UInt8]?

@@ -9,12 +9,10 @@ package struct QueryPlanner: Sendable {
     package struct Scan: Sendable, Hashable {
         package var index: IndexDefinition
         package var name: String
-        /// The range of the index's own keys.
         package var range: KeyRange
         /// The length of the key prefix that the equalities fix, in bytes.
         package var fixedLength: Int
         package var isBackward: Bool
-        /// The orders of the entries after the fixed bytes, up to the path.
         package var orders: [DocumentQuery.Order]
         /// Whether the range contains exactly the query's documents.
         package var isExact: Bool
@@ -27,7 +25,6 @@ package struct QueryPlanner: Sendable {
         case identifiers(KeyRange, isBackward: Bool)
     }
 
-    /// The access to a query's documents.
     package enum Access: Sendable, Hashable {
         /// Read the parts; the documents of a single part, other than a lookup, are in the result's order.
         case parts([Part])
@@ -196,7 +193,6 @@ package struct QueryPlanner: Sendable {
 }
 
 extension IndexDefinition {
-    /// The direction in which entries with equal fields are ordered by path.
     package var pathDirection: DocumentQuery.Direction {
         components.last?.direction ?? .ascending
     }

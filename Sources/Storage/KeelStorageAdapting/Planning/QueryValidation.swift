@@ -10,7 +10,6 @@ package enum QueryValidation {
 
     /// The maximum number of alternatives from `in`, `arrayContainsAny` and their combinations.
     package static let mostDisjunctions = 30
-    /// The maximum number of values in a `notIn` list.
     package static let mostExclusions = 10
     /// The maximum limit and offset, as in Firestore's protocol; sums and multiples of them fit an `Int`.
     package static let mostDocuments = min(Int(Int32.max), Int.max / 8)

@@ -3,7 +3,6 @@ package import KeelDocuments
 package struct SearchFilter: Sendable {
     package let definition: SearchDefinition
     package let terms: [TextSearch.Term]
-    /// The fields to search: those of the search, or all declared fields.
     package let fields: [FieldPath]
     private let paths: [CompiledFieldPath]
     /// Whether a store may have cut words that are as long as those of the search.
@@ -44,7 +43,6 @@ package struct SearchFilter: Sendable {
     /// Returns whether a document that a store has found by its words contains the terms.
     package func confirms(_ document: Document) -> Bool { !hasLongTerms || matches(document) }
 
-    /// Returns whether every term occurs in one of the fields.
     package func matches(_ document: Document) -> Bool {
         let words = paths.flatMap { path in
             document.body.value(at: path).map(TextWords.words) ?? []
@@ -81,7 +79,6 @@ extension DocumentQuery.Scope {
 }
 
 extension StorageError {
-    /// Returns the error for a query without a declared index, naming the index that would serve it.
     package static func indexRequired(by plan: QueryPlan, for query: DocumentQuery) -> StorageError
     {
         let advice = plan.suggestion.map { "declare \($0)" } ?? "no index can serve it"

@@ -18,7 +18,6 @@ public struct ServiceAccountKey: Sendable {
     public let project: String?
     /// The id of the key within the account, if the file names it.
     public let keyID: String?
-    /// The URL of the token endpoint.
     let tokenAddress: URL
 
     private let privateKey: _RSA.Signing.PrivateKey

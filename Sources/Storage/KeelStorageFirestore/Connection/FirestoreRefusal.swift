@@ -16,7 +16,6 @@ struct FirestoreRefusal {
     private var message: String { body?["message"]?.text ?? "" }
     private var status: String? { body?["status"]?.text }
 
-    /// Whether the details contain Keel's own error code, which only `keel serve` sends.
     private var isDetailed: Bool {
         let domain: FirestoreJSON = "keel"
         return body?["details"]?.elements?.contains { $0["domain"] == domain } ?? false

@@ -19,7 +19,6 @@ extension StorageError.Code {
 private struct ServerRefusal: Error {}
 
 extension StorageError {
-    /// Returns the error for a malformed reply; the effect of a write is then unknown.
     static func invalidReply(_ reason: String, isWrite: Bool = false) -> StorageError {
         StorageError(
             .invalidReply,

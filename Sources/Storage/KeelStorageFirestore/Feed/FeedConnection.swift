@@ -45,7 +45,6 @@ struct FeedConnection: Sendable {
         return result
     }
 
-    /// Opens a stream; the reply may have any status.
     func stream(
         after cursor: ChangeCursor,
         scope: ChangeScope,

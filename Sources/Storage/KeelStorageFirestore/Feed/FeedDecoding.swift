@@ -76,7 +76,6 @@ struct FeedDecoding: Sendable {
         (try? FirestoreJSON(parsing: data.utf8))?["time"]?.text.flatMap(FirestoreTime.time)
     }
 
-    /// Returns the document of a change with the revision of the change.
     private func document(
         _ document: Document,
         of change: FirestoreJSON

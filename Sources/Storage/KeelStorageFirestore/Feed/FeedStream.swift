@@ -19,7 +19,6 @@ final class FeedStream: Sendable {
     let scope: ChangeScope
     let clients: Set<String>
     let filter: ScopeFilter
-    /// The epoch of the page from which the stream continues.
     let epoch: String
     private let timeline: Timeline
     private let signal = Signal()
@@ -59,7 +58,6 @@ final class FeedStream: Sendable {
         }
     }
 
-    /// Waits for the changes after a cursor, until the task is canceled.
     func next(after cursor: ChangeCursor, limit: Int) async -> FeedWindow.Answer {
         state.withLock { state in
             state.users += 1

@@ -2,16 +2,13 @@ internal import KeelCore
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// The open streams of a feed, and the known state of its server.
 final class FeedStreams: Sendable {
     private struct State {
         var streams: [FeedStream] = []
         var isClosed = false
-        /// The user for whom the streams were opened; nil if it is unknown.
         var user: String?
         var userChangeCount = 0
         var epoch: String?
-        /// The number of streams that broke off since the last consistent point.
         var failures = 0
         var resumes = Duration.zero
         var nextID: UInt64 = 1
@@ -66,7 +63,6 @@ final class FeedStreams: Sendable {
         }
     }
 
-    /// Returns a stream that has, or will have, the changes after a cursor.
     func stream(for request: ChangeRequest, after cursor: ChangeCursor) -> FeedStream? {
         state.withLock { Self.stream(in: $0, for: request, after: cursor) }
     }

@@ -30,7 +30,6 @@ struct FeedWindow: Sendable {
     private var parts: ArraySlice<ChangePage> = []
     private var changeCount = 0
     private var size = 0
-    /// The last mutations of clients up to the last consistent point.
     private var acknowledged: [String: Int64] = [:]
 
     /// `start` is a consistent point.

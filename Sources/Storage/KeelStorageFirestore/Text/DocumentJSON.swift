@@ -142,7 +142,6 @@ public struct TypedDocument: Sendable, Hashable {
 }
 
 extension FirestoreJSON {
-    /// Creates the plain form of a value; see ``DocumentJSON`` for what it loses.
     init(plain value: DocumentValue) {
         self =
             switch value {
@@ -166,7 +165,6 @@ extension FirestoreJSON {
             }
     }
 
-    /// The value of plain JSON.
     package var plainValue: DocumentValue {
         switch self {
         case .null: .null

@@ -13,7 +13,6 @@ package actor WatchConnection {
     package struct Configuration: Sendable {
         package var channel: WebChannel.Configuration
         package var clock: any Clock<Duration> = ContinuousClock()
-        /// The time for the first publication of a target.
         package var timeout = Duration.seconds(60)
         /// The time after which a target without readers is removed, and the channel with the last target.
         package var grace = Duration.seconds(30)
@@ -54,13 +53,11 @@ package actor WatchConnection {
     private var nextID: WatchMachine.TargetID = 2
     private var channel: WebChannel?
     private var token: AccessToken?
-    /// The last user known, for whom the targets are followed.
     private var user: String?
     /// Since the server last accepted one.
     private var isTokenRefused = false
     /// The token that the next channel must not use: it was refused, or is about to expire.
     private var spentToken: AccessToken?
-    /// The number of attempts since a channel lasted.
     private var failures = 0
     /// Why the present channel is being closed, if the server broke the protocol.
     private var violation: StorageError?

@@ -123,12 +123,10 @@ struct WatchLog: Sendable {
 
     private typealias Moment = (time: Timestamp, number: Int)
 
-    /// Nil before the first publication.
     private var base: Moment?
     private var entries: [(moment: Moment, changes: [ChangePage.Change])] = []
     private var changeCount = 0
     private var size = 0
-    /// The last publication.
     private(set) var point: WatchMachine.Resumption?
 
     init(from point: WatchMachine.Resumption?) {

@@ -65,10 +65,8 @@ package struct WatchMachine: Sendable {
         var members: Changes?
         /// The result since the server started over; nil if it has not.
         var fresh: Changes?
-        /// The changes since the last publication.
         var staged: Changes = [:]
         var token: [UInt8] = []
-        /// The last published point.
         var point: Resumption?
 
         /// The number of documents with the staged changes; nil if it is unknown.
@@ -88,7 +86,6 @@ package struct WatchMachine: Sendable {
 
     package var ids: [TargetID] { targets.filter { !$0.value.isLeaving }.keys.sorted() }
 
-    /// The published result of a target, by path; nil if it is not known yet.
     package func members(of id: TargetID) -> [ChangePage.Change]? {
         guard let target = targets[id], target.point != nil, let members = target.members else {
             return nil
@@ -302,7 +299,6 @@ package struct WatchMachine: Sendable {
         return effects
     }
 
-    /// Compares a target with the number of its documents on the server, and heals a difference.
     private mutating func check(_ filter: ExistenceFilter) -> [Effect] {
         let id = filter.target
         guard isActive(id), let target = targets[id], target.count != filter.count else {

@@ -161,7 +161,6 @@ struct WatchStatus: Sendable, Hashable {
         if let text = json["status"]?.text { name = text }
     }
 
-    /// Whether the server asks for fewer requests.
     var isExhaustion: Bool { name == "RESOURCE_EXHAUSTED" }
     var isUnauthenticated: Bool { name == "UNAUTHENTICATED" }
 

@@ -45,7 +45,6 @@ package final class WebChannel: Sendable {
     private let (work, works) = AsyncStream.makeStream(of: Work.self)
     private let deliver: @Sendable (FirestoreJSON) async -> Void
 
-    /// Creates a channel that hands the server's messages to `deliver`, one at a time.
     init(
         _ configuration: Configuration,
         transport: any HTTPTransport,

@@ -12,7 +12,6 @@ package struct WebChannelChunks: Sendable {
     private let limit: Int
     private var buffer: [UInt8] = []
     private var start = 0
-    /// The place up to which a chunk's text has been counted.
     private var scanned = 0
     /// The number of code units that the chunk lacks; nil before its length is known.
     private var missing: Int?
@@ -64,7 +63,6 @@ package struct WebChannelChunks: Sendable {
         missing = length
     }
 
-    /// Returns the numbers of bytes and of UTF-16 code units of a character by its first byte.
     private static func size(startingWith byte: UInt8) -> (bytes: Int, units: Int) {
         switch byte {
         case 0xC0..<0xE0: (2, 1)

@@ -10,9 +10,7 @@ package import KeelStorageAdapting
 ///
 /// Sources: closure-library `goog/labs/net/webchannel/`, and exchanges with Google's Firestore emulator.
 package struct WebChannelMachine: Sendable {
-    /// A request to the server.
     package struct Request: Sendable, Hashable {
-        /// The query of the URL.
         package var query: String
         /// Nil for a GET.
         package var form: String?
@@ -47,7 +45,6 @@ package struct WebChannelMachine: Sendable {
         case end(End)
     }
 
-    /// Why a channel ended.
     package enum End: Sendable {
         /// This side has closed it.
         case closed
@@ -59,7 +56,6 @@ package struct WebChannelMachine: Sendable {
         case failed(FirestoreJSON)
     }
 
-    /// The number of times that a request is sent before the channel is given up.
     private static let attempts = 3
 
     /// The maximum number of messages of a request: closure-library webchannelbase.js, `MAX_MAPS_PER_REQUEST_`.

@@ -106,7 +106,6 @@ extension FirestoreDecoding {
         Base64.decode(text).map(ChangeCursor.init(bytes:))
     }
 
-    /// Decodes a `CommitResponse`.
     package func receipt(
         _ json: FirestoreJSON,
         for batch: WriteBatch

@@ -27,7 +27,6 @@ extension FirestoreDecoding {
     /// The lowest possible id, which clients use for the beginning of a collection.
     private static let lowestID = "__id\(Int64.min)__"
 
-    /// Returns a bound at a document's name, with the beginning of a collection converted to the store's order.
     static func placed(
         _ bound: DocumentQuery.Bound,
         isStart: Bool

@@ -9,7 +9,6 @@ package import KeelStorageAdapting
 package struct FirestoreDecoding: Sendable {
     /// The database's name: `projects/{project}/databases/{database}`.
     package let database: String
-    /// Whether to decode Keel's extensions.
     package let isExtended: Bool
 
     package init(database: String, isExtended: Bool = false) {
@@ -42,7 +41,6 @@ package struct FirestoreDecoding: Sendable {
         place(of: name) == "" ? nil : try path(of: name)
     }
 
-    /// Returns the part of a name below the root of the database; nil if the name is outside.
     private func place(of name: String) -> String? {
         let root = "\(database)/documents"
         guard name.utf8.starts(with: root.utf8) else { return nil }
@@ -72,7 +70,6 @@ package struct FirestoreDecoding: Sendable {
         return fields
     }
 
-    /// Decodes a `Value`.
     package func value(_ json: FirestoreJSON) throws(StorageError) -> DocumentValue {
         guard let members = json.members else {
             throw Self.flaw("a value is \(json.kindName) and should be an object")
@@ -112,7 +109,6 @@ package struct FirestoreDecoding: Sendable {
         return value
     }
 
-    /// Decodes an `ArrayValue`.
     package func values(_ json: FirestoreJSON) throws(StorageError) -> [DocumentValue] {
         guard json.members != nil else {
             throw Self.flaw("a list of values is \(json.kindName) and should be an object")

@@ -137,7 +137,6 @@ extension FirestoreEncoding {
         ["compositeFilter": ["op": .string(name), "filters": .array(filters.map(filter))]]
     }
 
-    /// Returns the unary operator for a comparison with null or NaN.
     private func unary(
         _ comparison: DocumentFilter.Comparison,
         _ value: DocumentValue

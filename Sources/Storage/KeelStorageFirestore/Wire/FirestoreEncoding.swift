@@ -12,7 +12,6 @@ package struct FirestoreEncoding: Sendable {
 
     /// The database's name: `projects/{project}/databases/{database}`.
     package let database: String
-    /// Whether the peer understands Keel's extensions.
     package let isExtended: Bool
 
     package init(database: String, isExtended: Bool = false) {
@@ -35,12 +34,10 @@ package struct FirestoreEncoding: Sendable {
 
     // MARK: Values
 
-    /// Encodes the fields of a document or a map: `map<string, Value>`.
     package func fields(_ fields: DocumentFields) -> FirestoreJSON {
         .object(fields.map { FirestoreJSON.Member($0.name, value($0.value)) })
     }
 
-    /// Encodes a `Value`: an object whose only member names the type.
     package func value(_ value: DocumentValue) -> FirestoreJSON {
         switch value {
         case .null: ["nullValue": .null]

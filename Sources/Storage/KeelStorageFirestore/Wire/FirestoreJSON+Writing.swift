@@ -1,7 +1,6 @@
 import KeelCore
 
 extension FirestoreJSON {
-    /// The value as compact JSON text in UTF-8.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)

@@ -51,7 +51,6 @@ extension FirestoreJSONParser {
         return try Self.text(of: content, at: start)
     }
 
-    /// Parses the rest of a string that contains escapes.
     private mutating func string(continuedFrom start: Int) throws(FirestoreJSONError) -> String {
         var content = Array(bytes[start..<position])
         while let byte = next, byte != UInt8(ascii: "\"") {

@@ -55,7 +55,6 @@ extension FirestoreStatus {
         (.corrupted, .dataLoss), (.cancelled, .cancelled),
     ]
 
-    /// Returns the error code for a status without further details.
     package static func code(named name: String) -> StorageError.Code {
         switch name {
         case "NOT_FOUND": .documentNotFound

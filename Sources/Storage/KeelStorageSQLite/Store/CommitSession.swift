@@ -18,7 +18,6 @@ struct CommitSession {
     /// Distinguishes this transaction's changes from others with the same sequences (``LogPoint``).
     private let mark: Int64
     private var end: LogPoint
-    /// The total size in bytes of all changes so far, including removed ones.
     private var total: Int64
     /// The collections that this transaction has numbered; the catalog learns of them after the commit.
     private(set) var numbered: [CollectionPath: Int64] = [:]

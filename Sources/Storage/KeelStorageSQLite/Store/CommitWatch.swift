@@ -26,7 +26,6 @@ final class CommitWatch: Sendable {
     private let state = Mutex(State())
     private let writes = Signal()
     private let looks = Atomic(0)
-    /// Nil if its events are not used.
     private let file: String?
     private let interval: Duration
     private let clock: any Clock<Duration>

@@ -5,7 +5,6 @@ internal import Synchronization
 
 /// Threads for long work on the disk, as many as there is work at a time.
 final class DiskThreads: Sendable {
-    /// A thread that runs the jobs of one task at a time.
     private final class Thread: TaskExecutor {
         // A serial queue has a thread whenever it has a job; a concurrent queue waits for others that are blocked.
         private let queue = DispatchQueue(label: "keel.storage.disk")

@@ -45,7 +45,6 @@ extension IndexBuild {
         try statement.run()
     }
 
-    /// Removes some entries of a dropped index, and finally its definition; returns whether there is more to do.
     static func removeDropped(in database: Database) throws -> Bool {
         let open = try RawStatement(
             database,

@@ -10,7 +10,6 @@ struct IndexWriter {
     let row: Int64
     let before: DocumentBody?
     let after: DocumentBody?
-    /// Whether the body before could be opened.
     var isReadable = true
 
     /// Whether the body before can be decoded, so that the entries of the document are known.

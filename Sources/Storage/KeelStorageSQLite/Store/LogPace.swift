@@ -9,7 +9,6 @@ internal import Synchronization
 final class LogPace: Sendable {
     private struct State {
         var commitCount = 0
-        /// The size of the log, in bytes, beyond which it is emptied.
         var limit: Int
     }
 

@@ -27,7 +27,6 @@ actor MaintenanceThread {
         try await work()
     }
 
-    /// Runs work like ``run(_:)``, for callers that cannot throw.
     func result<Value: Sendable>(
         _ work: @Sendable () async throws(StorageError) -> Value
     ) async -> Result<Value, StorageError> {

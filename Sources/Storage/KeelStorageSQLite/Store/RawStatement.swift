@@ -48,7 +48,6 @@ extension Database {
         throw StorageError.replaced
     }
 
-    /// Whether the connection is read-only, so that its work belongs to one task.
     var onlyReads: Bool { sqlite3_db_readonly(sqliteConnection, nil) == 1 }
 }
 
@@ -224,7 +223,6 @@ extension RawStatement {
         )
     }
 
-    /// Calls `take` with each row of a statement with ``columns`` until it returns false; returns whether it never did.
     @discardableResult
     func eachRow(_ take: (borrowing StoredRow) throws -> Bool) throws -> Bool {
         try each { try take($0.row()) }

@@ -17,7 +17,6 @@ final class ReadConnections: Sendable {
 
     private let path: String
     private let settings: GRDB.Configuration
-    /// The number of the file at ``path`` when the store was opened.
     private let fileNumber: String?
     private let state: Mutex<State>
 
@@ -61,7 +60,6 @@ final class ReadConnections: Sendable {
         return attributes?[.systemFileNumber].map { "\($0)" }
     }
 
-    /// Closes the connections after the reads that use them; later reads throw an error.
     func close() {
         let all = state.withLock { state in
             state.isClosed = true

@@ -8,7 +8,6 @@ internal import KeelStorageAdapting
 /// A time is known as long as the log has the removal.
 struct RemovalTimes {
     private let statements: WriteStatements
-    /// Whether a removal may have a time other than its sequence; nil until it is checked.
     private var hasOthers: Bool?
 
     static let tables = """

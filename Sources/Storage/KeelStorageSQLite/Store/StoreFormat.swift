@@ -34,7 +34,6 @@ enum StoreFormat {
     /// The `application_id` that marks a file as a Keel store: “KEEL” in ASCII.
     static let applicationID: Int64 = 0x4B45_454C
 
-    /// The key of the proof of the sealing key in `meta`.
     static let proofKey = "seal"
 
     static let tables = """
@@ -217,7 +216,6 @@ enum StoreFormat {
     }
 }
 
-/// The numbers that every commit and every snapshot of several reads begins with.
 struct StoreState {
     /// The version of the set of indexes, by which a cached set is recognized as outdated.
     var generation: Int64
@@ -227,11 +225,9 @@ struct StoreState {
     ///
     /// Its row stays in the log for its mark.
     var trimmed: Int64
-    /// The sequence up to which the log has only the last change of each document.
     var compacted: Int64
     /// The size of the log between the two in bytes, as `LogTrimming` counts them.
     var kept: Int64
-    /// The sequence of the last change.
     var sequence: Int64
 
     /// The commit time of the last change: sequences follow the clock, and continue when it goes back.

@@ -14,7 +14,6 @@ struct StoreProof {
         self.database = database
     }
 
-    /// Returns whether the key opens one of the documents that were written last, or of the newest ones.
     func opensDocument() throws -> Bool {
         let reader = StoreReader(
             database: database,

@@ -54,7 +54,6 @@ extension StoreReader: LogSnapshot {
         return try statement.each { try take(Self.change($0)) }
     }
 
-    /// The largest number of collections, and of documents, that a reader of the log names.
     private static let mostNamed = 16
 
     private static let collectionMarks = marks(from: 2)
@@ -145,7 +144,6 @@ extension StoreReader: LogSnapshot {
 }
 
 extension LogPoint {
-    /// Returns the log's last change, and the total size of the log up to it.
     static func last(
         _ sequence: Int64,
         in database: Database

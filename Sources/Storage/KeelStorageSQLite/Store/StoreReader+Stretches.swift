@@ -18,7 +18,6 @@ extension StoreReader {
         return try statement.first { Int($0.integer(0)) } ?? 0
     }
 
-    /// A statement for ranges without an end, and one for ranges with an end.
     private typealias SQL = (open: String, closed: String)
 
     // Constant, because joining strings for each query would cost more than finding the statement.

@@ -8,7 +8,6 @@ struct StoreReader {
     let sealing: BodySealing
     /// Whether results may be cached; false while a transaction may still be rolled back.
     let remembers: Bool
-    /// The generation of the store in this snapshot; nil if it has not been read.
     var generation: Int64?
     var maximumExamined = Int.max
 

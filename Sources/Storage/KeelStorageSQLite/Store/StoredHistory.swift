@@ -11,7 +11,6 @@ internal import Synchronization
 /// earliest later image. Images are numbered in the order of their times. Bodies stay sealed, because they are bound
 /// to their document's path, which does not change.
 struct StoredHistory {
-    /// The minimum time for which an image is kept.
     let age: Duration
     /// The earliest time, in microseconds, whose state is known: all later images are present.
     let start: Int64
@@ -34,7 +33,6 @@ struct StoredHistory {
 
     // MARK: Keeping
 
-    /// Makes a file keep its history for an age, or stop keeping one if the age is zero.
     static func keep(_ age: Duration, in database: Database) throws {
         // Usually there is nothing to change, and no lock is needed.
         guard try needsChange(to: age, in: database) else { return }

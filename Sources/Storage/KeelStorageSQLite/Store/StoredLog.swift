@@ -2,7 +2,6 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// The change log of a file, as `LogTrimming` shortens it.
 struct StoredLog: TrimmedLog {
     static let additions = """
         ALTER TABLE changes ADD COLUMN total INTEGER;

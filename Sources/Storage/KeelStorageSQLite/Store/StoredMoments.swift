@@ -54,7 +54,6 @@ struct StoredMoments: MomentTable {
 }
 
 extension StoreAge {
-    /// Reads the present of a file, and records it if enough time has passed; call it in a write transaction.
     init(
         _ database: Database,
         _ configuration: SQLiteStorageAdapter.Configuration,

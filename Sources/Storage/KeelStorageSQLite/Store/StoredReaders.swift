@@ -4,7 +4,6 @@ internal import KeelCore
 internal import KeelStorageAdapting
 
 struct StoredReaders {
-    /// The lifetime of readers that an earlier version has registered.
     private static let formerLifetime = Duration.seconds(30 * 86_400)
 
     private let database: Database

@@ -10,16 +10,13 @@ final class OutboxCore: Sendable {
     /// The outcomes of writes that have left the outbox.
     let outcomes: CollectionPath
     let configuration: Outbox.Configuration
-    /// Raised when a runner should plan again.
     let signal = Signal()
     let receipts = ReceiptTable()
     /// The replies to the writes whose acceptance a runner of this process is recording, by id.
     let replies = Mutex<[String: OutboxReply]>([:])
-    /// The number of changes to entries in this process.
     let changeCount = Atomic<Int>(0)
     /// The number of calls of ``Outbox/retryNow()`` in this process.
     let retryCount = Atomic<Int>(0)
-    /// The number of times that this process had a write sent again.
     let resendCount = Atomic<Int>(0)
     private let isPrepared = Atomic<Bool>(false)
 
@@ -228,7 +225,6 @@ final class OutboxCore: Sendable {
         }
     }
 
-    /// The time for which outcomes are kept, in microseconds: seven days.
     private static let outcomeAge: Int64 = 7 * 86_400 * 1_000_000
 
     private func commitIfUnchanged(
@@ -255,7 +251,6 @@ final class OutboxCore: Sendable {
         }
     }
 
-    /// Completes the awaited receipts of writes that other runners have sent or dropped.
     func lookUpAwaited() async throws(StorageError) {
         for receipt in receipts.awaited {
             let resend = receipt.resend
@@ -287,7 +282,6 @@ final class OutboxCore: Sendable {
     }
 }
 
-/// The outcome of a write that has left the outbox.
 enum OutboxOutcome: String {
     case accepted
     case discarded

@@ -17,7 +17,6 @@ extension OutboxEntry {
         return moment.wall.duration(since: begun?["wall"]?.timestampValue ?? enqueuedAt)
     }
 
-    /// Returns the changes that lease an entry to a runner.
     static func claiming(
         for owner: String,
         at moment: OutboxMoment,
@@ -46,7 +45,6 @@ extension OutboxEntry {
         ]
     }
 
-    /// Returns the changes that begin a retry delay.
     static func pausing(at moment: OutboxMoment, for length: Duration) -> [FieldChange] {
         var pause: DocumentFields = ["length": .integer(length.microseconds)]
         if let uptime = moment.uptime {
@@ -82,7 +80,6 @@ extension OutboxEntry {
         return (wallEnd > moment.wall ? wallEnd : nil, false)
     }
 
-    /// Returns the end of the retry delay; nil if it is over.
     static func pauseEnd(in fields: DocumentFields, at moment: OutboxMoment) -> Timestamp? {
         guard let end = fields["notBefore"]?.timestampValue, end > moment.wall else { return nil }
         guard let pause = fields["pause"]?.mapValue,

@@ -47,20 +47,16 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     let begun: DocumentFields?
     /// The number of attempts, including those that did not reach the server, or ended with their process.
     private(set) var tries: Int
-    /// Whether the last attempt did not reach the server.
     let isUnreached: Bool
     /// Whether an earlier attempt with the same idempotency key may have reached the server.
     let isInDoubt: Bool
-    /// The runner that holds the lease.
     let owner: String?
     /// The end of the lease, in the reader's time of day; nil if there is none.
     private(set) var claimEnd: Timestamp?
     /// Whether the end of the lease was determined by the time since the machine's start, which cannot be set.
     let isClaimCertain: Bool
-    /// The end of the retry delay; nil if it is over.
     let notBefore: Timestamp?
     let isRejected: Bool
-    /// Whether the server itself refused the write.
     let isRefused: Bool
     private(set) var revision: Revision
 

@@ -25,7 +25,6 @@ struct OutboxPlan {
     static var byteLimit: Int { 8 << 20 }
 
     private(set) var lanes: [Lane] = []
-    /// The earliest time at which a waiting entry can be sent.
     private(set) var nextTime: Timestamp?
     private var positions: [String: Int] = [:]
     private var blockedKeys: Set<String>

@@ -33,7 +33,6 @@ extension OutboxRunner {
         core.configuration.onEvent(.storeFailed(error, pause: pause))
     }
 
-    /// Leases an entry; returns nil if it has changed since it was read.
     private func claim(_ entry: OutboxEntry) async throws(StorageError) -> OutboxEntry? {
         // Counted before the attempt, which may end with the process.
         let tries = entry.tries + 1

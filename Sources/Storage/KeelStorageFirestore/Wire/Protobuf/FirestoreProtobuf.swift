@@ -49,7 +49,6 @@ package enum FirestoreProtobuf {
     }
 }
 
-/// An error in a message in protobuf, or in JSON that is to become one.
 package struct FirestoreProtobufError: Error, Hashable, CustomStringConvertible {
     package enum Reason: String, Sendable, Hashable {
         case malformed = "its bytes are not a message in protobuf"
@@ -62,9 +61,7 @@ package struct FirestoreProtobufError: Error, Hashable, CustomStringConvertible 
     }
 
     package let reason: Reason
-    /// The type of the message with the fault.
     package let message: String
-    /// The field with the fault, if it is known.
     package let field: String?
 
     package init(reason: Reason, message: String, field: String? = nil) {

@@ -213,7 +213,6 @@ extension ProtobufDecoder {
         return text
     }
 
-    /// Reads the seconds and nanoseconds of `Timestamp` and `Duration`.
     private func moment(
         _ bytes: ArraySlice<UInt8>,
         in message: ProtobufSchema.Message
@@ -367,7 +366,6 @@ extension ProtobufDecoder {
 }
 
 extension ProtobufSchema {
-    /// Returns the message of a type's URL, such as `type.googleapis.com/google.rpc.ErrorInfo`.
     func message(of type: String) -> Message? {
         let name = type[(type.lastIndex(of: "/").map(type.index(after:)) ?? type.startIndex)...]
         let package = "google.firestore.v1."

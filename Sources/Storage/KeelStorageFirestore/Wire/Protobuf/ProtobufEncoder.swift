@@ -123,7 +123,6 @@ enum ProtobufEncoder {
         }
     }
 
-    /// Returns the bits of a number, a Boolean value or an enumeration; nil if the value has the wrong form.
     private static func bits(_ json: FirestoreJSON, _ kind: ProtobufSchema.Kind) -> UInt64? {
         switch kind {
         case .boolean: return json.flag.map { $0 ? 1 : 0 }

@@ -23,7 +23,6 @@ struct ProtobufSchema: Sendable {
 
     struct Field: Sendable {
         let number: Int
-        /// The name in JSON.
         let name: String
         let kind: Kind
         let isRepeated: Bool
@@ -34,7 +33,6 @@ struct ProtobufSchema: Sendable {
     struct Message: Sendable {
         let name: String
         let fields: [Field]
-        /// The positions in ``fields``, by number.
         private let positions: [Int: Int]
         private let positionsByName: [String: Int]
 
