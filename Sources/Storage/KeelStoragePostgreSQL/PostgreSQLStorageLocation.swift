@@ -13,13 +13,15 @@ public struct PostgreSQLStorageLocation: Sendable, Hashable {
     /// postgres://keel@db1.example.com,db2.example.com/keel?sslrootcert=/etc/ssl/db.pem
     /// ```
     ///
-    /// Several hosts are tried in order until one accepts writes; standbys among them answer reads that allow staleness
-    /// (`ReadRequest.maximumStaleness`). Keywords (`host=… dbname=…`) are accepted too, and missing parts come from
-    /// libpq's environment variables, such as `PGPASSWORD`, and its password file.
+    /// Several hosts are tried in order, and side by side while earlier ones do not answer, until one accepts writes;
+    /// standbys among them answer reads that allow staleness (`ReadRequest.maximumStaleness`). Keywords (`host=…
+    /// dbname=…`) are accepted too, and missing parts come from libpq's environment variables, such as `PGPASSWORD`,
+    /// and its password file.
     ///
-    /// Unless the URL says otherwise, a connection attempt to a host ends after 5 seconds, and a broken connection is
-    /// noticed after about 10 seconds. Over a network, the server must prove its name with a certificate
-    /// (`sslmode=verify-full`): see ``PostgreSQLStorageAdapter/Configuration/allowsUnverifiedServers``.
+    /// Unless the URL says otherwise, the lookups of names end after 5 seconds, and so does an attempt to connect to an
+    /// address. A broken connection is noticed after about 10 seconds, an idle one after 25. Over a network, the server
+    /// must prove its name with a certificate (`sslmode=verify-full`): see
+    /// ``PostgreSQLStorageAdapter/Configuration/allowsUnverifiedServers``.
     public static func url(_ url: String) -> Self { Self(address: url) }
 }
 

@@ -75,9 +75,10 @@ public struct ChangeRequest: Sendable, Hashable {
 /// The store may replace several unread changes of a document by the last one. SQLite and PostgreSQL stores retain
 /// changes for up to 1,000 readers, and ignore further ones.
 public struct ChangeReader: Sendable, Hashable {
-    /// The reader's name, the same in every request of the reader, at most 1,500 bytes.
+    /// The reader's name, the same in every request of the reader, at most 100 bytes.
     ///
-    /// `FirestoreStorageAdapter` does not send names of more than 100 bytes.
+    /// SQLite and PostgreSQL stores accept up to 1,500 bytes. `FirestoreStorageAdapter` does not send longer names than
+    /// 100 bytes, so nothing is retained for them.
     public var name: String
     /// The time that the store waits for the reader after its last request; zero releases the reader at once.
     ///
