@@ -23,6 +23,7 @@ internal import Synchronization
 public final class PostgreSQLStorageAdapter: StorageAdapter {
     /// The adapter's settings.
     public let configuration: Configuration
+    /// The address of the database.
     public let location: PostgreSQLStorageLocation
 
     let pool: ConnectionPool
