@@ -14,9 +14,9 @@ internal import Musl
 internal import Android
 #endif
 
-/// The clock of a cache: the time of day, for expiry, and a way to sleep.
+/// The time of day of a cache, for expiry, and its way to sleep.
 ///
-/// Entries outlive the program, so their times are times of day. A test moves both with one clock:
+/// A test moves both with one clock:
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -45,8 +45,7 @@ public struct CacheClock: Sendable {
         wait = sleep
     }
 
-    /// Returns a cache clock that follows another clock, usually one that a test moves; it begins at the time of day
-    /// `start`.
+    /// Returns a cache clock that follows another clock, usually that of a test; it starts at the time of day `start`.
     public static func following<C: Clock<Duration>>(
         _ clock: C,
         from start: Date = Date(timeIntervalSince1970: 1_800_000_000)
@@ -68,9 +67,7 @@ public struct CacheClock: Sendable {
     /// The time of day.
     public var now: CacheInstant { time() }
 
-    /// Waits for a duration.
-    ///
-    /// - Throws: `CancellationError` when the task is canceled meanwhile.
+    /// Waits for a duration; throws `CancellationError` if the task is canceled.
     public func sleep(for duration: Duration) async throws { try await wait(duration) }
 
     private static func machineMicroseconds() -> Int64 {

@@ -6,8 +6,8 @@ public import Foundation
 
 /// The conversion of a cache's keys and values to the bytes that a tier stores.
 ///
-/// Equal keys must give equal bytes. The format's name and version are part of an entry's address
-/// in the tier: after either changes, entries in the old format are no longer found.
+/// The format's name and version are part of an entry's address in the tier: after a change of either, older entries
+/// are no longer found.
 public struct CacheCoding<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The name of the format, with its version.
     public let format: String
@@ -68,8 +68,6 @@ public struct CacheCoding<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
 extension CacheCoding where Key: Encodable {
     /// Returns the UTF-8 of a string key, and JSON with sorted names for any other.
-    ///
-    /// Strings that are equal by canonical equivalence alone give different bytes.
     static func bytes(of key: Key) throws -> [UInt8] {
         if let string = key as? String { return Array(string.utf8) }
         let encoder = JSONEncoder()
@@ -85,10 +83,7 @@ extension CacheCoding where Key: Encodable, Value: Codable {
             ?? CacheCoding<Key, String>.string as? Self ?? .json()
     }
 
-    /// Returns a coding that stores values as JSON, by their `Codable` conformance.
-    ///
-    /// - Parameter version: The version of the value type; raise it after an incompatible change.
-    /// - Returns: The coding.
+    /// Returns a coding that stores values as JSON; raise `version` after an incompatible change of the value type.
     public static func json(version: Int = 1) -> CacheCoding {
         CacheCoding(
             format: "json",

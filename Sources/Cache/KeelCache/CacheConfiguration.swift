@@ -1,13 +1,13 @@
 /// The defaults of a cache, which single calls can override.
 ///
-/// | time | name | effect |
+/// | age | name | effect |
 /// |---|---|---|
-/// | up to ``expiry`` | fresh | every read returns the value |
-/// | then for ``staleness`` | stale | only a load may return it, if its policy allows that |
+/// | up to ``expiry`` | fresh | reads return the value |
+/// | then for ``staleness`` | stale | a load may return it, if its policy allows that |
 /// | after that | expired | no call returns it; the next access drops it |
 /// | unused for ``timeToIdle`` | idle | as expired |
 public struct CacheConfiguration: Sendable {
-    /// The limits of memory; a view of a ``CacheStore`` has the store's limits instead.
+    /// The limits of memory; a cache of a ``CacheStore`` has the store's limits instead.
     public var limits: CacheLimits
     /// The time for which a value is fresh.
     public var expiry: CacheExpiry
@@ -15,9 +15,10 @@ public struct CacheConfiguration: Sendable {
     public var staleness: Duration
     /// The time after which an unused entry expires, or nil for no limit.
     ///
-    /// Tiers do not count uses: below memory, the time starts when the entry is written.
+    /// Tiers do not count uses: an entry in a tier expires this long after it was written, and so does the copy that
+    /// memory reads from the tier, however often it is used.
     public var timeToIdle: Duration?
-    /// The time for which the absence of a value is cached, or nil to not cache it.
+    /// The time for which the absence of a value is cached in memory, or nil to not cache it.
     public var absenceExpiry: CacheExpiry?
     /// The default policy for loading values.
     public var policy: CachePolicy
@@ -41,7 +42,6 @@ public struct CacheConfiguration: Sendable {
 }
 
 extension Int64 {
-    /// Returns the sum, clamped to the range of `Int64`.
     func cacheAdding(_ other: Int64) -> Int64 {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? (other < 0 ? .min : .max) : sum

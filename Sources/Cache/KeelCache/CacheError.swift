@@ -2,7 +2,7 @@ public import KeelCore
 
 /// A failure of a cache or of its tier.
 ///
-/// A damaged entry is not an error: it counts as a miss and appears in the statistics.
+/// A damaged entry is not an error but a miss, which ``CacheTierUsage/damagedCount`` counts.
 public struct CacheError: KeelError {
     public let code: Code
     public let message: String
@@ -29,11 +29,11 @@ extension CacheError {
 }
 
 extension CacheError.Code {
-    /// Another cache, in this process or another, has the folder open.
+    /// Another tier, in this process or another, has the folder open.
     public static var folderInUse: Self {
         .permanent("Share one CacheStore between its users, or give each its own folder.")
     }
-    /// A limit, name or policy is out of range.
+    /// A limit, key or tag exceeds its bounds, or a large value was already finished or discarded.
     public static var invalidArgument: Self {
         .permanent("Correct the call as the message describes; an identical call fails again.")
     }
@@ -45,7 +45,7 @@ extension CacheError.Code {
     public static var decodingFailed: Self {
         .permanent("Give the cache a new name or version when the type of its values changes.")
     }
-    /// The entry exceeds the tier's limit.
+    /// A large value does not fit within the tier's limit.
     public static var tooLarge: Self {
         .permanent("Raise the limit, or keep values of this size as files.")
     }
@@ -57,11 +57,11 @@ extension CacheError.Code {
     public static var diskFull: Self {
         .permanent("Free disk space or lower the limit; existing entries are intact.")
     }
-    /// A piece of a large value is damaged; a damaged entry is a miss instead.
+    /// A piece of a large value is damaged.
     public static var damaged: Self {
         .permanent("Load the value again; if the error recurs, check the disk.")
     }
-    /// An entry or key could not be sealed or hashed, for example because the keyset lacks a key.
+    /// An entry, key or tag could not be sealed or hashed, for example because the keyset lacks a key.
     public static var sealingFailed: Self {
         .permanent("Check the keyset of the cache's ByteSealing; see the cause for details.")
     }
@@ -73,7 +73,7 @@ extension CacheError.Code {
     public static var timeout: Self {
         .transient("Try again, allow more time, or allow a stale value in the meantime.")
     }
-    /// The tier is closed or temporarily unreachable.
+    /// The tier is closed or unreachable, or its folder was removed or failed.
     public static var unavailable: Self {
         .transient("Open the cache again; memory above a closed tier keeps working.")
     }

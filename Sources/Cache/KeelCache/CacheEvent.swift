@@ -1,4 +1,4 @@
-/// A change to an entry of a cache, or a failure of its tier.
+/// A change to an entry of a cache, or a failure.
 public struct CacheEvent<Key: Hashable & Sendable>: Sendable {
     /// The reason an entry left memory, or the failure that occurred.
     public enum Reason: Sendable {
@@ -8,17 +8,17 @@ public struct CacheEvent<Key: Hashable & Sendable>: Sendable {
         case expired
         /// The entry was removed, by key or with all others.
         case removed
-        /// One of the entry's tags was removed; sent when the entry is next accessed.
+        /// One of the entry's tags was removed; sent when the entry is dropped, at its next access or by a sweep.
         case invalidated
         /// A new value replaced the entry.
         case replaced
-        /// The value exceeded memory's limit.
+        /// The value cost more than ``CacheLimits/largestCost``.
         case rejected
-        /// The tier failed; the cache continued without it.
+        /// The tier failed, or a key or value could not be encoded or decoded; the cache continued without the tier.
         case failed(CacheError)
     }
 
-    /// The entry's key, or nil if the event does not concern a single entry.
+    /// The entry's key, or nil if the tier failed.
     public let key: Key?
     /// The reason for the event.
     public let reason: Reason

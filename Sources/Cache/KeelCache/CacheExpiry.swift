@@ -6,8 +6,8 @@ public import Foundation
 
 /// The time for which a cache entry is fresh.
 ///
-/// The time runs from the moment the entry is set. Reading the entry, moving it between memory and
-/// disk, or reopening the cache does not restart it.
+/// The time runs from the moment the entry is set. Reads, moves between memory and tier, and reopening do not restart
+/// it.
 public enum CacheExpiry: Hashable, Sendable {
     /// Until the entry is removed or evicted.
     case never
@@ -27,9 +27,7 @@ public enum CacheExpiry: Hashable, Sendable {
         .seconds(duration / .seconds(1))
     }
 
-    /// Returns the moment at which an entry expires, or nil if it never does.
-    ///
-    /// - Returns: The first moment at which the entry is no longer fresh.
+    /// Returns the first moment at which an entry is no longer fresh, or nil if it always is.
     public func instant(from created: CacheInstant) -> CacheInstant? {
         switch self {
         case .never: nil

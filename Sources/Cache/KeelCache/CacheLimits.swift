@@ -1,14 +1,14 @@
 /// The limits of a cache's memory.
 ///
-/// Both limits hold at every moment. An entry that costs more than ``largestCost`` is refused. The entry that it would
-/// have replaced is dropped, because its value is out of date.
+/// Both limits hold at every moment. An entry that costs more than ``largestCost`` is refused, and the entry under its
+/// key is dropped as out of date.
 public struct CacheLimits: Hashable, Sendable {
     /// The maximum number of entries, or nil for no limit.
     public var count: Int?
     /// The maximum total cost of the entries, or nil for no limit.
     ///
-    /// The cost of an entry is given when it is set, or by the cache's cost function. Otherwise it
-    /// is 1, so this property alone does not limit bytes; use ``bytes(_:)`` for that.
+    /// The cost of an entry is given when it is set, or by the cache's cost function; otherwise it is 1. Use
+    /// ``bytes(_:)`` to limit bytes.
     public var cost: Int?
     /// Whether an entry without a given cost costs its size in bytes.
     private(set) var countsBytes = false
@@ -27,12 +27,11 @@ public struct CacheLimits: Hashable, Sendable {
 
     /// Limits the total size of the values, in bytes.
     ///
-    /// The size of a value is that of its encoding by the ``CacheCoding`` of a cache over a tier. In a cache without a
-    /// tier, bytes and strings count as they are, `Encodable` values by their JSON, and any other value 1,024 bytes:
-    /// give such a cache a cost function that returns a value's size. A cost given for an entry or by a cost function
-    /// replaces the measurement, which encodes each value when it is set.
+    /// The size of a value is that of its encoding by the cache's ``CacheCoding``. A cache without a coding counts
+    /// bytes and strings as they are, `Encodable` values as JSON, and any other value as 1,024 bytes; each value is
+    /// encoded when it is set. A cost function, or a cost given for an entry, replaces the measurement.
     ///
-    /// Keys and the overhead of about 100 bytes per entry are not counted.
+    /// Keys, and an overhead of about 100 bytes per entry, are not counted.
     public static func bytes(_ bytes: Int) -> CacheLimits {
         var limits = CacheLimits(cost: bytes)
         limits.countsBytes = true
@@ -44,8 +43,8 @@ public struct CacheLimits: Hashable, Sendable {
 
     /// The maximum cost of a single entry, or nil for no limit.
     ///
-    /// A large cache is divided into shards, each with its own lock and share of the limits, and an entry must fit into
-    /// one shard. A cache is not divided if its cost limit is below 16 Mi (16,777,216) or its count limit below 2,048.
+    /// A large cache is divided into shards with equal shares of the limits, and an entry must fit into one shard. A
+    /// cache is not divided if its cost limit is below 16 Mi (16,777,216) or its count limit below 2,048.
     public var largestCost: Int? { cost.map { $0 / shardCount } }
 
     /// The number of shards of a table with these limits: a power of two.

@@ -1,8 +1,8 @@
 internal import KeelCore
 
-/// The outcome of one call of a tier, without keys and values.
+/// One call of a tier, without keys and values.
 public struct CacheTierObservation: Hashable, Sendable {
-    /// An operation of a tier.
+    /// The operations of a tier.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
         /// A read of a record.
         case read
@@ -22,9 +22,9 @@ public struct CacheTierObservation: Hashable, Sendable {
     public let operation: Operation
     /// The duration of the call.
     public let duration: Duration
-    /// The number of records found or written.
+    /// The number of records found or written; for `usage`, those in the tier.
     public let recordCount: Int
-    /// The number of bytes in their values.
+    /// The number of bytes in their values; for `usage`, those that the tier uses.
     public let byteCount: Int
     /// The code of the failure, or nil if the call succeeded.
     public let failure: CacheError.Code?
@@ -38,7 +38,7 @@ public struct CacheTierObservation: Hashable, Sendable {
 /// }
 /// ```
 ///
-/// Place it directly around the tier that does the work, inside other decorators.
+/// Place it directly around the tier itself, inside other decorators.
 public struct ObservedCacheTier<Upstream: CacheTier>: CacheTier {
     fileprivate let upstream: Upstream
     fileprivate let timeline: Timeline
@@ -120,7 +120,7 @@ public struct ObservedCacheTier<Upstream: CacheTier>: CacheTier {
 }
 
 extension CacheTier {
-    /// Reports each call to an observer, in the task of the call; see ``ObservedCacheTier``.
+    /// Reports each call to an observer, in the task of the call.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (CacheTierObservation) -> Void

@@ -1,7 +1,7 @@
 /// A compression method for values on disk; KeelCache includes none.
 ///
-/// The method's identifier is stored with each value, so a folder can hold values of several methods. A value whose
-/// identifier is not that of the configured method is a miss.
+/// The method's identifier is stored with each value, so a folder can hold values of several methods. A compressed
+/// value of another method is a miss, and counts as damaged.
 ///
 /// ```swift
 /// configuration.compression = CacheCompression(identifier: 1) { try? deflated($0) } expand: {
@@ -19,8 +19,8 @@ public struct CacheCompression: Sendable {
     /// - Parameters:
     ///   - identifier: The identifier of the method in the files; 0 counts as 1.
     ///   - compress: Returns the compressed value, or nil if compressing it is not worthwhile.
-    ///   - expand: Returns the value of compressed bytes, given its length, and must not produce
-    ///     more bytes. A value is damaged if this throws or returns another length.
+    ///   - expand: Returns the value of compressed bytes, given its length, and must not produce more bytes. A value is
+    ///     damaged if this throws or returns another length.
     public init(
         identifier: UInt8,
         compress: @escaping @Sendable ([UInt8]) -> [UInt8]?,
@@ -31,13 +31,11 @@ public struct CacheCompression: Sendable {
         expanding = expand
     }
 
-    /// Returns the compressed bytes, or nil if they would not be smaller.
     func compressed(_ bytes: [UInt8]) -> [UInt8]? {
         guard let small = compressing(bytes), small.count < bytes.count else { return nil }
         return small
     }
 
-    /// Returns the value, or nil if the compressed bytes are damaged.
     func expanded(_ bytes: [UInt8], byteCount: Int) -> [UInt8]? {
         guard let value = try? expanding(bytes, byteCount), value.count == byteCount else {
             return nil

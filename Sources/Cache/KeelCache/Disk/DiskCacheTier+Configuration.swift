@@ -3,23 +3,25 @@ public import KeelCore
 extension DiskCacheTier {
     /// The settings of a disk tier.
     public struct Configuration: Sendable {
-        /// The maximum number of bytes on disk; at least 16 KiB.
+        /// The maximum number of bytes on disk, at least 16 KiB; the tier can exceed it by one segment for a moment.
         ///
-        /// Counts segments, large values, unfinished values and the index. The tier can momentarily exceed the limit by
-        /// one segment.
+        /// Segments, large values, unfinished values and the index count.
         public var byteLimit: Int
-        /// The size of a segment, which is also the unit of eviction.
+        /// The size of a segment, which is also the unit of eviction; 4 MiB by default.
         ///
-        /// Clamped to between 4 KiB and an eighth of the limit.
+        /// At most an eighth of the limit and 1 GiB, but at least 4 KiB.
         public var segmentByteCount = 4 << 20
-        /// The size above which a value gets its own file.
+        /// The size, after compression, above which a value gets its own file: at most a quarter of a segment; 64 KiB
+        /// by default.
         public var largeValueByteCount = 64 << 10
         /// Encrypts the contents of the folder.
         ///
         /// Keys, values and tags are sealed, and an entry is found by a keyed hash of its key. Times, lengths and the
-        /// number of entries remain readable. Opening a folder written with another sealing, or none, empties it.
+        /// number of entries remain readable. A folder written without sealing is emptied when it is opened with
+        /// sealing, and vice versa. Entries sealed under another key are not found, and stay until they are evicted or
+        /// all entries are removed.
         public var sealing: (any ByteSealing)?
-        /// Compresses values before they are sealed and written.
+        /// Compresses values, except those written as files, before they are sealed and written.
         public var compression: CacheCompression?
         /// The clock that decides whether an entry has expired.
         public var clock = CacheClock.system
@@ -43,7 +45,6 @@ extension DiskCacheTier {
             max(4096, min(segmentByteCount, byteLimit / 8, 1 << 30))
         }
 
-        /// The size above which values get a file, within its bounds.
         var usedLargeValueByteCount: Int {
             max(1, min(largeValueByteCount, usedSegmentByteCount / 4))
         }

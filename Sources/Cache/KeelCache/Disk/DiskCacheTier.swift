@@ -20,22 +20,22 @@ public import Foundation
 /// | process, even by `kill -9` | present from the call's return | gone from the call's return |
 /// | power or system | the newest can be missing; no entry is incomplete | gone once ``flush()`` returned |
 ///
-/// Writing an entry never waits for the disk; only a ``flush()`` after a removal does. Damaged contents are never
-/// returned, and do not prevent opening the folder.
+/// Entries are never synced to the disk. Removals are, by ``flush()``, by ``close()``, and by the occasional write that
+/// saves the index. Damaged contents are never returned, and do not prevent opening the folder.
 ///
 /// | property | behavior |
 /// |---|---|
-/// | byte limit | holds at every moment, except for one segment |
+/// | value larger than the limit | not kept: the write succeeds and removes the old entry |
 /// | large values | in files, sealed and checked in pieces of 64 KiB |
 /// | several users of a folder | refused with `folderInUse`, within and between processes |
 /// | deleted folder | the next write or removal starts an empty one |
 ///
-/// The oldest entries are evicted first; those read since they were written are kept a round longer. Changes wait for
-/// the disk on one thread per folder, and reads of entries on one queue for all folders. A large value that is read as
-/// a file is read on the caller's thread, 64 KiB at a time.
+/// The oldest entries are evicted first; those read since they were written are kept a round longer, up to half of a
+/// segment. Changes wait for the disk on one thread per folder, and reads on one queue for all folders. Large values
+/// are written, and those written as files are read, on the caller's thread, 64 KiB at a time.
 ///
-/// A value written as bytes is read as bytes, and one written as a file as a file. Memory use is
-/// about 50 bytes per entry, whatever its key and value.
+/// A value written as bytes is read as bytes, and one written as a file as a file. Memory use is about 50 bytes per
+/// entry, whatever its key and value.
 public final class DiskCacheTier: CacheTier {
     private let store: DiskStore
     private let writer: DiskCacheWriter
@@ -45,8 +45,9 @@ public final class DiskCacheTier: CacheTier {
     /// - Parameters:
     ///   - folder: The folder, for this tier alone.
     ///   - configuration: The settings.
-    /// - Throws: ``CacheError`` with the code `folderInUse` if the folder is open elsewhere,
-    ///   `permissionDenied` if it is not writable, `invalidArgument` for a limit below 16 KiB.
+    /// - Throws: ``CacheError`` with the code `folderInUse` if the folder is open elsewhere, `permissionDenied` if it
+    ///   cannot be read or written, `invalidArgument` for a limit below 16 KiB, or `diskFull` or `unavailable` if it
+    ///   cannot be created.
     public convenience init(
         at folder: URL,
         configuration: Configuration = Configuration()
@@ -73,10 +74,10 @@ public final class DiskCacheTier: CacheTier {
         writer = DiskCacheWriter(store, recovery, lock: lock)
     }
 
-    /// Writes a snapshot of the index and releases the folder.
+    /// Saves the index and releases the folder.
     ///
-    /// Without this call nothing is lost, but opening the folder again takes longer. Later calls throw `unavailable`.
-    /// Files returned by earlier reads stay readable.
+    /// Without this call nothing is lost, but the next opening takes longer. Later calls throw `unavailable`. Files
+    /// returned by earlier reads stay readable.
     public func close() async { await writer.close() }
 
     // MARK: CacheTier

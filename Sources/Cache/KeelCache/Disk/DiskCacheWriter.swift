@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Serializes all changes to the folder; reads bypass it.
 ///
-/// No method suspends, so each is atomic to the others. A record is written with one `pwrite`
-/// before the call returns: there is no queue whose contents a killed process could lose.
+/// No method suspends, so each is atomic to the others. Records are written before the call returns: there is no queue
+/// whose contents a killed process could lose.
 actor DiskCacheWriter {
     struct Active {
         let handle: SegmentHandle
@@ -110,13 +110,11 @@ actor DiskCacheWriter {
         }
     }
 
-    /// Checks that the folder still exists, and starts over if not.
     func ensureFolder() throws(CacheError) {
         guard !store.index.withLock({ $0.isClosed }) else { throw .closed }
         if !isInPlace { try restart() }
     }
 
-    /// Whether the folder still has the files of this tier.
     private var isInPlace: Bool {
         guard let lock else { return false }
         guard let active else { return lock.isStill(at: store.names.lock) }
@@ -160,7 +158,6 @@ actor DiskCacheWriter {
         }
     }
 
-    /// Removes the snapshot and all segments and large values from the folder.
     private func empty() throws(FileSystemError) {
         let folder = store.names.folder
         try store.files.removeIfThere(store.names.snapshot)
@@ -216,7 +213,6 @@ actor DiskCacheWriter {
         }
     }
 
-    /// Writes records with one call, and adds them to the index.
     func writeGroup(_ group: [PreparedRecord], _ byteCount: Int) throws(CacheError) {
         if let active, active.byteCount > SegmentHeader.byteCount,
             active.byteCount + byteCount > store.segmentByteCount

@@ -9,7 +9,6 @@ struct DiskIntake {
 
     init(_ store: DiskStore) { self.store = store }
 
-    /// Returns whether a value may need a file before its record is written.
     func makesFile(of body: CacheBody) -> Bool {
         if case .file = body { return true }
         return body.count > store.configuration.usedLargeValueByteCount
@@ -39,7 +38,6 @@ struct DiskIntake {
         records.append(prepared)
     }
 
-    /// Removes the files whose records were not written.
     func abandon() { for draft in drafts { draft.abandon() } }
 
     private func stored(

@@ -4,7 +4,6 @@ internal import Synchronization
 
 /// A read: a lookup in the index, then a `pread` without a lock.
 struct DiskRead: Sendable {
-    /// The place of an entry according to the index.
     private struct Place: Sendable {
         var slot: IndexSlot
         var id: UInt64
@@ -24,9 +23,7 @@ struct DiskRead: Sendable {
         hash = store.codec.hash.hash(storedKey)
     }
 
-    /// Returns the record for the key, or nil if there is no usable one.
-    ///
-    /// A key that is not in the index needs no change of threads.
+    /// Returns the record for the key, or nil if there is no usable one; changes threads only if the index has the key.
     func record() async throws(CacheError) -> CacheRecord? {
         guard let place = try place() else { return miss() }
         return try await DiskReadQueue.run(by: store.configuration.diskWork) {
@@ -104,7 +101,6 @@ struct DiskRead: Sendable {
         return true
     }
 
-    /// Returns the value, or nil if its file is missing or damaged.
     private func body(of entry: StoredEntry) -> CacheBody? {
         let value = entry.value
         var bytes = value.bytes

@@ -3,12 +3,12 @@ internal import KeelCore
 /// The opening of a folder: reads its log and cleans up the rest.
 ///
 /// The log is read from the snapshot's position, or from its beginning. Records are numbered consecutively, so that
-/// missing ones are noticed. The treatment of damage follows from the promise that a removal is never undone:
+/// missing ones are noticed. A removal must never be undone:
 ///
 /// - an incomplete record at the very end comes from a crash and is cut off;
 /// - a damaged value is skipped, and its key is forgotten;
-/// - if anything else is missing, a removal may be missing with it: everything before is dropped,
-///   everything after remains valid.
+/// - if anything else is missing, a removal may be missing with it: everything before is dropped, everything after
+///   remains valid.
 struct DiskRecovery {
     let configuration: DiskCacheTier.Configuration
     let names: FolderNames
@@ -22,7 +22,6 @@ struct DiskRecovery {
     var needsSnapshot = false
     /// The number that the next segment must exceed.
     var lastNumber: UInt32 = 0
-    /// Segments with removals that may not survive a power failure yet.
     var removals: Set<UInt32> = []
     /// Whether the last segment may be continued.
     var mayContinue = true
@@ -33,9 +32,7 @@ struct DiskRecovery {
     private var values: [UInt64] = []
     private var unfinished: [String] = []
 
-    /// Reads a folder.
-    ///
-    /// - Throws: ``CacheError`` if the folder cannot be read. Damaged contents are not an error.
+    /// Reads a folder; damaged contents are not an error.
     init(_ names: FolderNames, _ configuration: DiskCacheTier.Configuration) throws(CacheError) {
         self.configuration = configuration
         self.names = names
@@ -83,7 +80,6 @@ struct DiskRecovery {
         sizes = sizes.filter { $0.key >= number }
     }
 
-    /// Loads the snapshot if it matches the segments.
     private mutating func loadSnapshot() -> IndexSnapshot.Position? {
         guard !needsBarrier, let file = try? files.open(names.snapshot, for: .reading) else {
             return nil
@@ -234,7 +230,6 @@ struct DiskRecovery {
         }
     }
 
-    /// Returns the file that a record refers to, opening a sealed record.
     private func reference(
         _ header: RecordHeader,
         _ payload: UnsafeRawBufferPointer

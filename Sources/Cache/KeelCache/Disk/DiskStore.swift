@@ -53,7 +53,6 @@ final class DiskStore: Sendable {
         }
     }
 
-    /// Returns reserved bytes.
     func release(_ count: Int) { index.withLock { $0.unfinishedByteCount -= count } }
 
     /// Removes files; the next opening removes any that remain.

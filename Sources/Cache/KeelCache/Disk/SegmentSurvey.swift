@@ -6,7 +6,6 @@ internal import Synchronization
 /// Entries read since they were written are kept, up to half the size of the segment and its files,
 /// so that dropping it always frees space.
 struct SegmentSurvey {
-    /// The records to write again, oldest first.
     private(set) var kept: [PreparedRecord] = []
     /// The hash of each record, or nil if the segment could not be read to its end.
     private(set) var hashes: [UInt64]?
@@ -64,12 +63,10 @@ struct SegmentSurvey {
 }
 
 extension RecordHeader {
-    /// Returns whether the entry has expired at a time.
     func expires(by now: Int64) -> Bool { flags.contains(.hasExpires) && expires <= now }
 }
 
 extension RecordCodec {
-    /// Returns whether one of an entry's tags was removed after it was written.
     func isRemoved(
         _ entry: StoredEntry,
         _ removedTags: [[UInt8]: UInt64]

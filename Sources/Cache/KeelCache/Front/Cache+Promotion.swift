@@ -4,7 +4,7 @@ extension Cache {
     /// Reads an entry from the tier into memory, once for all concurrent callers.
     ///
     /// - Parameter id: The result of ``begin(_:)``, which the caller balances.
-    /// - Returns: The entry, which may be stale, or nil if there is no usable one.
+    /// - Returns: The entry, which may be stale, or nil if there is no usable one or the caller was canceled.
     func promote(_ id: FlightID<Key>) async -> MemoryFound<Value>? {
         guard let lower else { return nil }
         let found = try? await promotions.run(id) { [self] in

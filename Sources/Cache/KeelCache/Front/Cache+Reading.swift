@@ -39,8 +39,8 @@ extension Cache {
 
     /// Returns the fresh value for a key from memory or the tier, or nil.
     ///
-    /// A value found in the tier moves into memory with its remaining lifetime. If the tier fails,
-    /// the result is nil, and ``statistics`` and ``events(keeping:)`` report the failure.
+    /// A value found in the tier is copied into memory with its remaining lifetime. If the tier fails or the task is
+    /// canceled, the result is nil; ``statistics`` and ``events(keeping:)`` report failures.
     @inlinable
     public func get(_ key: Key) async -> Value? {
         if let value = peek(key) { return value }
@@ -125,7 +125,6 @@ extension Cache {
     }
 }
 
-/// An entry that may be returned, at least to callers that accept a stale value.
 struct UsableEntry<Value: Sendable>: Sendable {
     let entry: MemoryFound<Value>
     let isFresh: Bool

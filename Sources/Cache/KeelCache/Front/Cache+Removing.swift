@@ -2,8 +2,8 @@ extension Cache {
     /// Removes the value for a key from memory and the tier.
     ///
     /// - Parameter key: The key of the value.
-    /// - Throws: ``CacheError`` if the tier failed. The value has left memory, but the tier can return it after a
-    ///   restart.
+    /// - Throws: ``CacheError`` if the tier failed or the key could not be encoded. The value has left memory, but the
+    ///   tier can return it after a restart.
     public func remove(_ key: Key) async throws(CacheError) {
         var id: UInt64?
         var failure: CacheError?
@@ -34,10 +34,10 @@ extension Cache {
         if let id, let error = await lower?.queue.finish(id) { throw error }
     }
 
-    /// Removes all values stored with a tag from memory and the tier.
+    /// Removes all values stored with a tag from memory and the tier, in constant time.
     ///
-    /// The call takes constant time: matching entries are dropped at their next access or evicted like any other entry.
-    /// In a ``CacheStore``, a tag applies to the entries of all caches.
+    /// They are dropped at their next access, or evicted. In a ``CacheStore``, a tag applies to the entries of all
+    /// caches.
     ///
     /// - Throws: ``CacheError`` if the tier failed.
     public func removeAll(tagged tag: String) async throws(CacheError) {
@@ -46,10 +46,9 @@ extension Cache {
         if let id, let error = await lower?.queue.finish(id) { throw error }
     }
 
-    /// Drops expired entries and entries with removed tags from memory and the tier.
+    /// Drops expired entries from memory and the tier, and entries with removed tags from memory.
     ///
-    /// Calling this method is optional: such entries are never returned, and are dropped when accessed or evicted. It
-    /// frees their memory at once.
+    /// Calling this method is optional, because such entries are never returned. It frees their space at once.
     ///
     /// - Throws: ``CacheError`` if the tier failed.
     public func removeExpired() async throws(CacheError) {

@@ -3,8 +3,8 @@ internal import KeelCore
 extension Cache {
     /// Stores a value in memory at once, and in the tier before the call returns.
     ///
-    /// This method never fails. A value that is too large for memory is stored only in the tier. If the tier fails,
-    /// only memory has the value, and the cache ignores the tier's old value for the key.
+    /// This method never fails. A value that is too large for memory is stored only in the tier. If the tier fails or
+    /// the value cannot be encoded, only memory has it, and the cache ignores the tier's old value for the key.
     ///
     /// - Parameters:
     ///   - value: The value to store.
@@ -38,9 +38,9 @@ extension Cache {
 
     /// Stores a value in memory synchronously and writes it to the tier later, in order.
     ///
-    /// If the tier is slower than its callers, only the last value of each key is written. At most 32 MiB of values
-    /// wait for the tier; further values stay only in memory. The parameters are those of
-    /// ``set(_:for:expiry:staleness:cost:tags:)``.
+    /// If the tier is slower than its callers, only the last value of each key is written. At most 32 MiB of keys and
+    /// values wait for the tier; further values stay only in memory, and if more than 16,384 such values are pending,
+    /// the whole tier is emptied. The parameters are those of ``set(_:for:expiry:staleness:cost:tags:)``.
     @inlinable
     public func setSynchronously(
         _ value: Value,
@@ -56,11 +56,13 @@ extension Cache {
         }
     }
 
-    /// Stores a value and returns when it survives the end of the process.
+    /// Stores a value and returns when it survives the end of the process, if the tier outlives the process.
     ///
-    /// The parameters are those of ``set(_:for:expiry:staleness:cost:tags:)``.
+    /// A tier may still evict the value, or drop one that exceeds its limit. The parameters are those of
+    /// ``set(_:for:expiry:staleness:cost:tags:)``.
     ///
-    /// - Throws: ``CacheError`` if the tier failed; the value is in memory nevertheless.
+    /// - Throws: ``CacheError`` if the tier failed or the value could not be encoded; the value is in memory
+    ///   nevertheless, unless it is too large.
     public func setDurably(
         _ value: Value,
         for key: Key,
@@ -80,9 +82,10 @@ extension Cache {
         try await flush()
     }
 
-    /// Returns when all values set so far survive the end of the process.
+    /// Returns when all values set so far survive the end of the process, if the tier outlives the process.
     ///
-    /// - Throws: ``CacheError`` if the tier failed.
+    /// - Throws: ``CacheError`` if the flush failed. Earlier failures of ``setSynchronously(_:for:expiry:cost:tags:)``
+    ///   appear only in ``statistics`` and ``events(keeping:)``.
     public func flush() async throws(CacheError) {
         guard let queue = lower?.queue else { return }
         if let error = await queue.finish(queue.add(.flush)) { throw error }
@@ -121,7 +124,6 @@ extension Cache {
         return await settle(stored)
     }
 
-    /// Waits until the tier has taken a change, and returns its failure.
     func settle(_ stored: PlacedEntry) async -> CacheError? {
         guard let queue = lower?.queue, let id = stored.change else { return stored.error }
         let error = await queue.finish(id)
@@ -130,9 +132,9 @@ extension Cache {
 
     /// Stores a value in memory and queues it for the tier, both or neither.
     ///
-    /// `stamp` and `generation` are those when making the value began; a nil generation stores it
-    /// regardless of changes since. With `isBehind`, no caller waits for the tier. With `refreshes`, the
-    /// policy of the load refreshes ahead, whatever that of the cache does.
+    /// `stamp` and `generation` are those when making the value began; a nil generation ignores changes since. With
+    /// `isBehind`, no caller waits for the tier. With `refreshes`, the load's policy refreshes ahead, whatever the
+    /// cache's does.
     func store(
         _ loaded: CacheLoaded<Value>,
         for key: Key,
@@ -231,7 +233,6 @@ extension Cache {
     }
 }
 
-/// The outcome of storing an entry, with the change of the tier to wait for.
 struct PlacedEntry: Sendable {
     var result = MemoryResult.stored
     var change: UInt64?
@@ -251,7 +252,6 @@ struct CacheLower<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let coding: CacheCoding<Key, Value>
     /// The prefix of the bytes of all keys.
     let space: [UInt8]
-    /// The tag of all entries of the cache, for removing them together.
     let spaceTag: String
 
     init(queue: TierQueue, name: String, coding: CacheCoding<Key, Value>) {

@@ -7,19 +7,20 @@ internal import KeelCore
 /// let menu = try await menus.value(for: 7) { try await api.menu(7) }
 /// ```
 ///
-/// In memory, a cache holds any `Sendable` value. A tier stores bytes, encoded by a ``CacheCoding``. A ``CacheStore``
-/// lets several caches of different types share one budget and one tier.
+/// In memory, a cache holds any `Sendable` value. A tier stores bytes, encoded by a ``CacheCoding``. Several caches
+/// share one budget and one tier in a ``CacheStore``.
 ///
 /// - An expired value is never returned, whether it comes from memory or the tier. Reading or moving a value does not
 ///   extend its lifetime.
 /// - The limits are enforced with each change, not by a later sweep.
 /// - Concurrent loads, sets and removals of a key never leave a value older than the last change: a value whose load
 ///   began before a change is returned to its waiters but not stored.
-/// - A failing tier does not fail reads or ``set(_:for:expiry:staleness:cost:tags:)``: the value is in memory, and
-///   ``statistics`` and ``events(keeping:)`` report the failure. ``setDurably(_:for:expiry:staleness:cost:tags:)`` and
-///   removals throw, because the tier could otherwise return outdated data later.
+/// - A failing tier does not fail reads or ``set(_:for:expiry:staleness:cost:tags:)``: ``statistics`` and
+///   ``events(keeping:)`` report the failure. ``setDurably(_:for:expiry:staleness:cost:tags:)``, ``flush()`` and
+///   removals throw.
 ///
-/// Hits neither suspend nor allocate. The `==` of the keys runs under a lock and must not call the cache.
+/// Hits in memory do not suspend and, except in a cache of a store, do not allocate. The `==` of the keys runs under a
+/// lock and must not call the cache.
 public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The defaults of the cache.
     public let configuration: CacheConfiguration
@@ -128,7 +129,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The number of entries in memory, including expired entries not yet dropped.
     public var count: Int { memory.count }
 
-    /// The total cost of the entries in memory.
+    /// The total cost of the entries in memory; for a cache of a store, that of all caches of the store.
     public var cost: Int { memory.cost }
 
     /// The counts of the cache since it was created.
@@ -142,7 +143,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return statistics
     }
 
-    /// The number of calls that wait for a load.
+    /// The number of calls that wait for a shared load; a load in the background counts as one.
     public var waiterCount: Int { flights.waiterCount }
 
     /// Returns the events of the cache from now on.

@@ -1,6 +1,5 @@
 internal import Synchronization
 
-/// The statistics of a cache, and its event streams.
 @usableFromInline
 final class CacheLedger<Key: Hashable & Sendable>: Sendable {
     private struct State {
@@ -18,7 +17,6 @@ final class CacheLedger<Key: Hashable & Sendable>: Sendable {
 
     var statistics: CacheStatistics { state.withLock { $0.statistics } }
 
-    /// Whether any stream of events is open.
     @usableFromInline var hasListeners: Bool { listens.load(ordering: .relaxed) }
 
     func count(_ step: (inout CacheStatistics) -> Void) {

@@ -1,8 +1,8 @@
 extension Cache {
     /// Returns the values for several keys, loading all missing ones in one call.
     ///
-    /// A key that is set or removed during the call keeps its new state. Unlike loads of single
-    /// keys, bulk loads are not shared between callers.
+    /// A key that is set or removed during the call keeps its new state. Bulk loads are not shared between callers, and
+    /// ignore the timeouts of the policy.
     ///
     /// - Parameters:
     ///   - keys: The keys of the values.
@@ -10,8 +10,9 @@ extension Cache {
     ///     `refresh`, and any other policy as `cacheFirst`.
     ///   - expiry: The time for which loaded values are fresh; nil for the configured expiry.
     ///   - tags: The tags of loaded values; ``removeAll(tagged:)`` removes all values with a tag.
-    ///   - load: Loads the values for some of the keys; a key missing from its result has no value.
-    /// - Returns: The values found or loaded.
+    ///   - load: Loads the values for some of the keys, in the task of the caller; a key missing from its result has no
+    ///     value.
+    /// - Returns: The values found, and all that `load` returned.
     /// - Throws: The error of `load`.
     public func values(
         for keys: some Sequence<Key>,

@@ -4,10 +4,10 @@ internal import Synchronization
 extension Cache {
     /// Returns the value for a key, loading it if the policy requires it.
     ///
-    /// Concurrent callers for a key share one load. A canceled caller throws `CancellationError` at once; the load
-    /// continues for the others and is canceled with the last one. If the key is set or removed during the load, or one
-    /// of the tags is removed, the loaded value is returned to the waiting callers but not stored. A call after the
-    /// change starts a new load.
+    /// Concurrent callers for a key share one load, with the `load`, `expiry` and `tags` of the first. A canceled
+    /// caller throws `CancellationError` at once; the load continues for the others and is canceled with the last one.
+    /// If the key is set or removed during the load, or one of the tags is removed, the loaded value is returned to the
+    /// waiting callers but not stored, and later calls start a new load.
     ///
     /// - Parameters:
     ///   - key: The key of the value.
@@ -17,7 +17,8 @@ extension Cache {
     ///   - load: Loads the value; runs in its own task.
     /// - Returns: The value.
     /// - Throws: The error of `load`; `CancellationError`; or ``CacheError`` with the code `timeout` at the policy's
-    ///   hard timeout, or `notCached` if the policy forbids loading.
+    ///   hard timeout, or `notCached` if the policy forbids loading or a shared load of ``findValue(for:policy:load:)``
+    ///   found no value.
     @inlinable
     public func value(
         for key: Key,
@@ -41,7 +42,7 @@ extension Cache {
 
     /// Returns the value for a key, or nil if it has none, loading it if the policy requires it.
     ///
-    /// Absence is cached for ``CacheConfiguration/absenceExpiry`` or for the expiry of the loaded value. In all else,
+    /// Absence is cached for ``CacheConfiguration/absenceExpiry`` or for the expiry of the loaded value. Otherwise,
     /// this method works like ``value(for:policy:expiry:tags:load:)``.
     ///
     /// - Parameters:
@@ -49,7 +50,7 @@ extension Cache {
     ///   - policy: The source of the value; nil for the configured policy.
     ///   - load: Loads the value, with its expiry and tags.
     /// - Returns: The value; also nil if the policy forbids loading it.
-    /// - Throws: The error of `load`, `CancellationError`, or ``CacheError`` with `timeout`.
+    /// - Throws: The error of `load`, `CancellationError`, or ``CacheError`` with the code `timeout`.
     public func findValue(
         for key: Key,
         policy: CachePolicy? = nil,
@@ -103,7 +104,6 @@ extension Cache {
         return held.entry
     }
 
-    /// Returns the usable entry in memory, without counting a use.
     func glance(_ key: Key) -> UsableEntry<Value>? { memory.look(key).flatMap { usable($0) } }
 
     private func usable(_ found: MemoryFound<Value>) -> UsableEntry<Value>? {
@@ -114,7 +114,6 @@ extension Cache {
         return UsableEntry(entry: found, isFresh: found.freshUntil > now, now: now)
     }
 
-    /// Reloads a value in the background once most of its freshness has passed.
     private func refreshAhead(
         _ held: UsableEntry<Value>,
         _ call: LoadCall<Key, Value>,
@@ -236,7 +235,6 @@ extension Cache {
 struct LoadCall<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let key: Key
     let policy: CachePolicy
-    /// Whether a known absence is an answer.
     let acceptsAbsence: Bool
     let load: @Sendable () async throws -> CacheLoaded<Value>
 
@@ -265,7 +263,8 @@ extension CacheError {
 public struct CacheLoaded<Value: Sendable>: Sendable {
     /// The value, or nil if there is none.
     public var value: Value?
-    /// The time for which the value is fresh; nil for the configured expiry.
+    /// The time for which the value is fresh; nil for the configured expiry, or for
+    /// ``CacheConfiguration/absenceExpiry`` if there is no value.
     public var expiry: CacheExpiry?
     /// The time for which the stale value may be served; nil for the configured staleness.
     public var staleness: Duration?
@@ -294,10 +293,8 @@ public struct CacheLoaded<Value: Sendable>: Sendable {
     }
 }
 
-/// The tasks that continue after a cache has answered.
-///
-/// A refreshing load runs once per key, and a load that continues after a soft timeout once per
-/// flight. None outlives the load.
+/// The tasks that continue after a cache has answered: a refreshing load once per key, and a load that continues after
+/// a soft timeout once per flight.
 final class BackgroundLoads: Sendable {
     private let state = Mutex<Set<UInt64>>([])
 

@@ -16,9 +16,7 @@ public struct CachePolicy: Hashable, Sendable {
     enum Source: Hashable, Sendable { case cache, load, cacheOnly }
 
     var source: Source
-    /// Whether a stale value may be returned while a new one is loaded.
     @usableFromInline var revalidates = false
-    /// Whether a cached value is served if loading fails.
     var servesStaleOnError = false
     var softTimeout: Duration?
     var hardTimeout: Duration?
@@ -46,14 +44,16 @@ public struct CachePolicy: Hashable, Sendable {
     /// Never loads.
     public static let cacheOnly = CachePolicy(source: .cacheOnly)
 
-    /// Serves a stale value if loading takes longer; the load continues in the background.
+    /// Serves the cached value, even if stale, if loading takes longer; the load continues in the background.
+    ///
+    /// Without a cached value, the timeout has no effect.
     public func softTimeout(_ limit: Duration) -> CachePolicy {
         var policy = self
         policy.softTimeout = limit
         return policy
     }
 
-    /// Throws `timeout` if loading takes longer.
+    /// Throws `timeout` if loading takes longer, unless the policy serves a cached value instead.
     ///
     /// The load continues for other callers that wait for the same value. A load in the background ends at the limit,
     /// and the next read of a stale value starts another load. After a soft timeout, the limit starts again.
@@ -63,10 +63,10 @@ public struct CachePolicy: Hashable, Sendable {
         return policy
     }
 
-    /// Reloads a fresh value in the background when used after a fraction of its freshness.
+    /// Reloads a fresh value in the background when it is used after a fraction of its freshness.
     ///
-    /// As the policy of a call, it refreshes values that calls with this policy have loaded into memory. As
-    /// ``CacheConfiguration/policy``, it also refreshes values that were set, or read from the tier.
+    /// As ``CacheConfiguration/policy``, it refreshes all values that expire. As the policy of a call, it refreshes
+    /// values loaded by such calls, and values with staleness, tags or a time to idle.
     ///
     /// - Parameter part: The fraction, from 0 to 1, for example 0.8.
     /// - Returns: The changed policy.
@@ -76,7 +76,7 @@ public struct CachePolicy: Hashable, Sendable {
         return policy
     }
 
-    /// Serves a cached value if loading fails.
+    /// Serves a cached value, even if stale, if loading fails.
     public func servingStaleOnError() -> CachePolicy {
         var policy = self
         policy.servesStaleOnError = true

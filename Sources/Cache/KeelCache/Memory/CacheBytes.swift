@@ -4,9 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The sizes of values in bytes, for limits in bytes.
 enum CacheBytes {
-    /// The size assumed for a value that cannot be measured.
     private static let unmeasured = 1_024
 
     static func count<Value: Sendable>(of value: Value) -> Int {

@@ -1,4 +1,6 @@
 /// The memory of one cache: its own table, or its part of a store's table.
+///
+/// It reports entries that leave to the ledger.
 protocol CacheMemory<Key, Value>: AnyObject, Sendable {
     associatedtype Key: Hashable & Sendable
     associatedtype Value: Sendable
@@ -13,21 +15,16 @@ protocol CacheMemory<Key, Value>: AnyObject, Sendable {
     func recount(_ key: Key)
     /// Returns whether the entry was idle for too long; otherwise counts a use.
     func wasIdle(_ key: Key, _ detail: MemoryDetail, at now: Int64) -> Bool
-    /// Stores an entry as `MemoryTable` does, and reports to the ledger which entries left.
     func store(_ entry: NewEntry<Key, Value>, admission: () -> Bool) -> MemoryResult
-    /// Removes an entry, and reports that to the ledger.
     func remove(_ key: Key, admission: () -> Void)
     /// Makes values under way unfit to be stored.
     func overtakeAll()
-    /// Removes all entries of the cache, and reports that to the ledger.
     func removeAll()
-    /// Removes dead entries, and reports that to the ledger.
     func sweep(at now: Int64, _ board: TagBoard)
     /// Marks that a value is being made, and returns its generation.
     func begin(_ key: Key) -> UInt64
     /// Returns whether nothing was stored or removed under the key since `begin(_:)`.
     func isCurrent(_ key: Key, _ generation: UInt64) -> Bool
-    /// Balances `begin(_:)`.
     func end(_ key: Key)
 
     var count: Int { get }
@@ -43,17 +40,14 @@ struct NewEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var cost: Int
     /// The key's generation when making the value began, or nil to ignore later changes.
     var generation: UInt64?
-    /// Whether an existing entry is kept.
     var onlyIfMissing = false
 }
 
 extension MemoryEntry {
-    /// Returns whether the entry has expired or was idle for too long.
     func isExpired(at now: Int64) -> Bool {
         usableUntil <= now || detail?.isIdle(at: now) == true
     }
 
-    /// Returns why the entry can never be used again, or nil if it can.
     func isDead(at now: Int64, _ board: TagBoard) -> EntryDeath? {
         if isExpired(at: now) { return .expired }
         if let detail, !board.lives(detail.tags, stamp: detail.stamp) { return .invalidated }

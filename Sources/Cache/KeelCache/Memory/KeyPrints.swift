@@ -1,8 +1,7 @@
 /// Copies of string keys of 16 to 32 bytes, beside the entries.
 ///
-/// A string of more than 15 bytes is stored elsewhere, so comparing it would wait for one more
-/// cache line at each hit. A copy costs 32 bytes per entry. Shorter strings lie in the entry
-/// itself, and other keys have no copies. Strings with equal bytes are equal; else `==` decides.
+/// A string of more than 15 bytes is stored elsewhere, so comparing it would wait for one more cache line at each hit.
+/// A copy costs 32 bytes per entry. Strings with equal bytes are equal; else `==` decides.
 ///
 /// `@unchecked`, because of the pointer: it belongs to a shard and is guarded by its lock.
 @usableFromInline
@@ -38,14 +37,12 @@ struct KeyPrints<Key: Hashable & Sendable>: @unchecked Sendable {
         self.words = larger
     }
 
-    /// Stores the copy of a key that is a string of suitable length.
     @inlinable
     func set(_ key: Key, at slot: Int) {
         guard Key.self == String.self, let words else { return }
         if let bytes = Self.bytes(unsafeBitCast(key, to: String.self)) { words[slot] = bytes }
     }
 
-    /// Returns whether a key's bytes equal those stored for another key.
     @inlinable
     func isPrint(of key: Key, at slot: Int, _ other: Key) -> Bool {
         guard Key.self == String.self, let words else { return false }

@@ -54,7 +54,6 @@ struct KeySeed: Sendable {
         return hash(beyondASCII: string)
     }
 
-    /// Returns the hash of ASCII bytes, or nil if a byte is not ASCII.
     @inlinable
     func ascii(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
         let count = bytes.count

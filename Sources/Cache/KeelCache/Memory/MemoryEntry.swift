@@ -1,12 +1,10 @@
 public import Synchronization
 
-/// An entry of a memory table, on its way in or out.
 @usableFromInline
 struct MemoryEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let hash: UInt64
     /// The end of freshness in microseconds since 1970, or `.max` if there is none.
     @usableFromInline var freshUntil: Int64
-    /// The properties that few entries have.
     @usableFromInline var detail: MemoryDetail?
     @usableFromInline let key: Key
     /// Nil for a key known to have no value.
@@ -22,11 +20,10 @@ struct MemoryEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// The part of an entry that every hit reads, kept small to touch few cache lines.
+/// The part of an entry that every hit reads, kept small.
 @usableFromInline
 struct MemorySlot<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let key: Key
-    /// Nil for a key known to have no value.
     @usableFromInline var value: Value?
     /// Whether the entry has neither an end of freshness nor a detail.
     @usableFromInline let isPlain: Bool
@@ -56,7 +53,7 @@ struct MemoryMargin: Sendable {
     }
 }
 
-/// The properties of an entry beyond a value and an end of freshness.
+/// The rarer properties of an entry.
 ///
 /// `@unchecked`, because of the idle time: only the holder of the shard's lock touches it.
 @usableFromInline
@@ -65,7 +62,6 @@ final class MemoryDetail: @unchecked Sendable {
     @usableFromInline let isRenewed = Atomic<Bool>(false)
     /// Whether the entry has neither tags nor an idle time.
     @usableFromInline let isPlain: Bool
-    /// When the value was created.
     let created: Int64
     /// The end of the value's staleness, or `.max` if there is none.
     @usableFromInline let usableUntil: Int64
@@ -92,7 +88,7 @@ final class MemoryDetail: @unchecked Sendable {
         idleUntil = idle > 0 ? created &+ idle : .max
     }
 
-    /// Counts a use, under the shard's lock; returns whether the entry had been idle for too long.
+    /// Counts a use; returns whether the entry had been idle for too long.
     @usableFromInline
     func wasIdle(at now: Int64) -> Bool {
         guard idle > 0 else { return false }
@@ -101,17 +97,14 @@ final class MemoryDetail: @unchecked Sendable {
         return false
     }
 
-    /// Returns whether the entry has been idle for too long, without counting a use.
     func isIdle(at now: Int64) -> Bool { idleUntil <= now }
 
     func setRenewed(_ isRenewed: Bool) { self.isRenewed.store(isRenewed, ordering: .relaxed) }
 
-    /// Starts the idle time, before the entry is in a table.
     func begin(at now: Int64) { if idle > 0 { idleUntil = now &+ idle } }
 }
 
 struct MemoryFound<Value: Sendable>: Sendable {
-    /// Nil for a key known to have no value.
     let value: Value?
     let freshUntil: Int64
     let detail: MemoryDetail?
@@ -152,7 +145,6 @@ enum MemoryResult: Sendable {
     case superseded
 }
 
-/// The outcome of storing an entry, with the entries that left the table.
 @usableFromInline
 struct MemoryOutcome<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var result: MemoryResult

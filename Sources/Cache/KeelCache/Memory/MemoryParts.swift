@@ -2,8 +2,8 @@ public import Synchronization
 
 /// The location of the shards of a memory table.
 ///
-/// A cache holds a copy, so that a hit does not retain the table: its reference count would be
-/// written by all tasks. The owner of a copy keeps the table alive.
+/// A cache holds a copy, so that a hit does not retain the table: all tasks would write its reference count. The owner
+/// of a copy keeps the table alive.
 ///
 /// `@unchecked`, because of the pointer: it never changes, and the memory behind it is locked.
 @usableFromInline
@@ -86,9 +86,7 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
         }
     }
 
-    /// Counts a hit on a stale value as a miss and a stale hit if a newer value is being loaded.
-    ///
-    /// - Returns: Whether a newer value is being loaded.
+    /// Counts a hit on a stale value as a miss and a stale hit, and returns true, if a newer value is being loaded.
     @inlinable
     func countStale(_ detail: MemoryDetail, hash: UInt64) -> Bool {
         guard detail.isRenewed.load(ordering: .relaxed) else { return false }

@@ -1,5 +1,4 @@
 extension MemoryShard {
-    /// Puts a new entry into the slot that the policy assigned.
     @inlinable
     mutating func insert(_ entry: Entry, slot: Int) {
         if slot >= capacity { growEntries(slot) }

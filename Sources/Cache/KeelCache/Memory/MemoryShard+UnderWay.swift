@@ -17,7 +17,6 @@ extension MemoryShard {
         for hash in marks.keys { overtakeMarked(hash) }
     }
 
-    /// Takes over the state of a shard that this empty one replaces.
     mutating func takeOver(_ other: borrowing Self) {
         marks = other.marks
         lastGeneration = other.lastGeneration

@@ -20,7 +20,6 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     @usableFromInline var notesFew = false
     @usableFromInline var counts = MemoryCounts()
 
-    /// The rest of each entry.
     @usableFromInline var margins: UnsafeMutablePointer<MemoryMargin>
     @usableFromInline var capacity: Int
     @usableFromInline var count = 0
@@ -28,7 +27,6 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     /// Values under way, by the hash of their keys.
     @usableFromInline var marks: [UInt64: MemoryMark] = [:]
     @usableFromInline var lastGeneration: UInt64 = 0
-    /// Slots whose use has not been reported to the policy.
     @usableFromInline let notes: UnsafeMutablePointer<UInt32>
     @usableFromInline var noteCount = 0
     /// Uses noted since the last write and reported to the policy.

@@ -7,7 +7,6 @@ extension MemoryTable {
         }
     }
 
-    /// Returns the number of entries that satisfy a predicate, which runs under a lock.
     func count(where isMeant: (borrowing Entry) -> Bool) -> Int {
         var total = 0
         for index in 0..<shardCount {
@@ -36,9 +35,6 @@ extension MemoryTable {
         return total
     }
 
-    /// Marks that a value for a key is being made; balance it with ``end(_:)``.
-    ///
-    /// - Returns: The generation to pass to `MemoryParts.store(_:cost:generation:onlyIfMissing:admission:)`.
     func begin(_ hash: UInt64) -> UInt64 {
         shard(hash).pointee.state.withLock { $0.begin(hash) }
     }
@@ -69,8 +65,8 @@ extension MemoryTable {
 
     /// Removes the entries that satisfy a predicate, which runs under a lock.
     ///
-    /// After `pause` cells the lock is released, and entries added or moved meanwhile may be
-    /// missed. Nil holds a shard's lock until it is done.
+    /// After `pause` cells the lock is released, and entries added or moved meanwhile may be missed. Nil holds a
+    /// shard's lock until it is done.
     func removeAll(
         pausingAfter pause: Int?,
         overtakesAll: Bool = false,

@@ -2,10 +2,9 @@ internal import Synchronization
 
 /// The entries of a cache in memory, in separately locked shards.
 ///
-/// The key is hashed once, outside any lock, and the high bits of the hash choose the shard. The only caller's code
-/// that runs under a lock is the keys' `==`; removed values are returned and released outside. A hit allocates nothing.
-///
-/// The limits of all shards add up to those of the table; a small table has one shard.
+/// The high bits of a key's hash choose the shard. The only caller's code that runs under a lock is the keys' `==`;
+/// removed values are returned and released outside. A hit allocates nothing. The limits of all shards add up to those
+/// of the table.
 @usableFromInline
 final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline typealias Entry = MemoryEntry<Key, Value>
@@ -37,9 +36,6 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// Removes a dead entry that a hit found, if it is still there.
-    ///
-    /// - Returns: The entry, or nil if it was no longer there.
     func discard(_ key: Key, hash: UInt64, detail: MemoryDetail?, freshUntil: Int64) -> Entry? {
         shard(hash).pointee.state.withLock { shard in
             let slot = shard.slot(of: key, hash: hash)
@@ -69,16 +65,14 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Counts a use of an entry with an idle time; returns whether the entry had been idle for too long.
     func wasIdle(_ detail: MemoryDetail, hash: UInt64, at now: Int64) -> Bool {
         shard(hash).pointee.state.withLock { _ in detail.wasIdle(at: now) }
     }
 
     // MARK: Writing
 
-    /// Removes an entry, and makes values under way for its key unfit to be stored.
-    ///
-    /// `admission` runs under the shard's lock.
+    /// Removes an entry, and makes values under way for its key unfit to be stored; `admission` runs under the shard's
+    /// lock.
     @discardableResult
     func remove(_ key: Key, hash: UInt64, admission: (() -> Void)? = nil) -> Entry? {
         shard(hash).pointee.state.withLock { shard in

@@ -96,7 +96,6 @@ final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, S
 }
 
 extension CacheLedger {
-    /// Counts a dead entry and reports it.
     func tellDeath(of key: Key?, _ isExpired: Bool) {
         count { statistics in
             if isExpired { statistics.expirations += 1 } else { statistics.invalidations += 1 }

@@ -2,9 +2,8 @@ internal import Synchronization
 
 /// The removed tags, by which a read determines whether its entry was removed.
 ///
-/// A removal takes constant time, and reads of entries without tags cost nothing. Each removal
-/// begins an epoch. An entry carries a stamp, the epoch in which making its value began, and is
-/// dead once one of its tags was removed in a later epoch.
+/// Each removal begins an epoch. An entry carries a stamp, the epoch in which making its value began, and is dead once
+/// one of its tags was removed in a later epoch.
 final class TagBoard: Sendable {
     fileprivate struct State {
         var removals: [String: UInt64] = [:]
@@ -21,9 +20,7 @@ final class TagBoard: Sendable {
     /// The stamp of a value whose making begins now.
     var epoch: UInt64 { latest.load(ordering: .acquiring) }
 
-    /// Invalidates all current entries with a tag.
-    ///
-    /// `body` runs under the board's lock, ordered with removals and ``admit(_:stamp:_:)``.
+    /// Invalidates all current entries with a tag; `body` runs under the board's lock.
     func remove(_ tag: String, _ body: () -> Void) {
         state.withLock { state in
             body()
@@ -37,15 +34,12 @@ final class TagBoard: Sendable {
         }
     }
 
-    /// Returns whether an entry with these tags is alive.
     func lives(_ tags: [String], stamp: UInt64) -> Bool {
         if tags.isEmpty || epoch == stamp { return true }
         return state.withLock { $0.lives(tags, stamp: stamp) }
     }
 
-    /// Runs a body if an entry with these tags is alive, excluding removals meanwhile.
-    ///
-    /// - Returns: Whether the entry is alive.
+    /// Runs a body if an entry with these tags is alive, excluding removals meanwhile; returns whether it is alive.
     func admit(_ tags: [String], stamp: UInt64, _ body: () -> Void) -> Bool {
         if tags.isEmpty {
             body()

@@ -1,9 +1,8 @@
 extension EvictionPolicy {
-    /// Evicts one entry while a limit is exceeded.
+    /// Evicts one entry while a limit is exceeded; returns its slot, which may be the one just inserted, or nil within
+    /// the limits.
     ///
     /// Call it until it returns nil after every insertion and every change of a cost.
-    ///
-    /// - Returns: The freed slot, which may be the one just inserted, or nil within the limits.
     @usableFromInline
     package mutating func nextVictim() -> Int? {
         if hasBothLimits { setTargets() }
@@ -18,7 +17,6 @@ extension EvictionPolicy {
         return victim - SlotLists.headCount
     }
 
-    /// Moves the oldest protected entries back to probation while there are too many.
     mutating func demote() {
         while protectedWeight > protectedTarget, let node = lists.last(.protected) {
             protectedWeight -= weight(lists.nodes[node].cost)
@@ -26,9 +24,7 @@ extension EvictionPolicy {
         }
     }
 
-    /// Moves excess entries from the window to the main part if it has room.
-    ///
-    /// A window that shrank gives up a few entries at a time, so that no call takes long.
+    /// Moves excess entries from the window to the main part if it has room, a few at a time.
     private mutating func settle() {
         var moves = 0
         while windowWeight > windowTarget, moves < 32, let node = lists.last(.window) {
@@ -38,7 +34,6 @@ extension EvictionPolicy {
         }
     }
 
-    /// Returns the node to evict from a cache that exceeds a limit.
     private mutating func victim() -> Int? {
         guard let oldest = lists.last(.window) else { return mainVictim() }
         // An entry too large for the cache waits at the end of the window.
@@ -52,7 +47,6 @@ extension EvictionPolicy {
         return admits(candidate, over: victim) ? victim : candidate
     }
 
-    /// Returns whether keeping an entry costs the others little.
     private mutating func isSmall(_ node: Int) -> Bool {
         guard weighsCost else { return true }
         return lists.nodes[node].cost <= max(windowTarget, costLimit / 64)
@@ -97,7 +91,6 @@ extension EvictionPolicy {
             || isLucky(sketch.frequency(lists.nodes[candidate].hash))
     }
 
-    /// Returns whether a node has more uses than another, per cost if costs are limited.
     private mutating func isWorthMore(_ node: Int, than other: Int) -> Bool {
         let mine = sketch.frequency(lists.nodes[node].hash)
         let theirs = sketch.frequency(lists.nodes[other].hash)

@@ -7,12 +7,12 @@
 ///
 /// - With a count limit alone, every entry weighs 1. With a cost limit entries weigh their cost, and the aim is the
 ///   number of hits, not of bytes: a large entry must be requested more often than the small ones it displaces.
-/// - With both limits, both hold. The parts are measured in cost: in the total cost of the entries
-///   if the count limit is the one reached.
+/// - With both limits, both hold. The parts are measured in cost: in the total cost of the entries if the count limit
+///   is the one reached.
 /// - With no limit, the policy only keeps count and cost.
 ///
-/// The policy knows slots, small numbers that are reused after a removal; its owner keeps keys and
-/// values, and guards the policy, a value, with its lock. Equal seeds and calls give equal victims.
+/// The policy knows slots, small numbers that are reused after a removal; its owner keeps keys and values, and guards
+/// the policy with its lock. Equal seeds and calls give equal victims.
 ///
 /// Sources: Einziger, Friedman, Manes, "TinyLFU" (2017), and Einziger, Eytan, Friedman, Manes,
 /// "Adaptive Software Cache Management" (2018), which calls the small caches mini-sim.
@@ -40,8 +40,8 @@ package struct EvictionPolicy: Sendable {
 
     /// Creates the policy of an empty cache.
     ///
-    /// The seed makes the positions of keys, and admissions by chance, unpredictable. With several
-    /// policies for one load, the owner must count their votes: see ``hasVotes``.
+    /// The seed makes the positions of keys, and admissions by chance, unpredictable. The owner of several policies for
+    /// one load must count their votes; see ``hasVotes``.
     package init(
         countLimit: Int?,
         costLimit: Int?,
@@ -117,7 +117,7 @@ package struct EvictionPolicy: Sendable {
         record(entry.hash, entry.cost)
     }
 
-    /// Notes that a lookup failed; has no effect, as the key counts when it is inserted.
+    /// Has no effect: a missing key counts when it is inserted.
     @inlinable
     package mutating func recordMiss(hash: UInt64) {}
 
@@ -151,14 +151,12 @@ package struct EvictionPolicy: Sendable {
         unlink(node)
     }
 
-    /// Removes a node from its list and from all sums.
     mutating func unlink(_ node: Int) {
         unweigh(node)
         cost -= lists.nodes[node].cost
         lists.remove(node)
     }
 
-    /// Subtracts the weight of a node from the sum of its region.
     mutating func unweigh(_ node: Int) {
         let entry = lists.nodes[node]
         switch entry.region {
@@ -171,7 +169,6 @@ package struct EvictionPolicy: Sendable {
     @inline(__always)
     func weight(_ cost: Int) -> Int { weighsCost ? cost : 1 }
 
-    /// Counts a use of a key, and adapts the window when due.
     @inline(__always)
     private mutating func record(_ hash: UInt32, _ cost: Int) {
         // Ten uses per entry, as in the paper.
@@ -193,13 +190,11 @@ package struct EvictionPolicy: Sendable {
         return count >= countLimit ? min(cost, costLimit) : costLimit
     }
 
-    /// Sets the sizes of the parts from the window that the shadows favor.
     mutating func setTargets() {
         let targets = ShadowCaches.targets(shadows.window, limit: weightLimit)
         (windowTarget, protectedTarget) = targets
     }
 
-    /// Spreads a hash over 32 bits, depending on the seed.
     @inline(__always)
     private func folded(_ hash: UInt64) -> UInt32 {
         let product = (hash ^ seed).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
@@ -224,8 +219,8 @@ public struct SimulatedEviction: Sendable {
     ///   - countLimit: The maximum number of entries, or nil for no limit.
     ///   - costLimit: The maximum total cost of the entries, or nil for no limit.
     ///   - seed: Decides the positions of keys and the few entries admitted by chance.
-    ///   - samplesKeys: Whether the small caches that try out windows see a sample of the keys, as
-    ///     those of a `Cache`. Without sampling, `countLimit` is at most 8,000.
+    ///   - samplesKeys: Whether the small caches that try out windows see a sample of the keys, as those of a `Cache`.
+    ///     Without sampling, `countLimit` is at most 8,000.
     public init(
         countLimit: Int?,
         costLimit: Int? = nil,

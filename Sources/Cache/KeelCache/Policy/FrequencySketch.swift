@@ -1,8 +1,8 @@
 /// An estimate of how often keys were requested recently, in 8 bytes per entry of the cache.
 ///
-/// A count-min sketch of 4-bit counters that are halved from time to time, so that old counts fade
-/// (Einziger, Friedman, Manes: "TinyLFU: A Highly Efficient Cache Admission Policy", 2017). The
-/// four counters of a key lie in one block of 64 bytes, so that counting touches one cache line.
+/// A count-min sketch of 4-bit counters that are halved from time to time, so that old counts fade (Einziger, Friedman,
+/// Manes: "TinyLFU: A Highly Efficient Cache Admission Policy", 2017). The four counters of a key lie in one block of
+/// 64 bytes.
 package struct FrequencySketch: Sendable {
     /// The maximum value of a counter.
     package static let maximum = 15
@@ -10,7 +10,6 @@ package struct FrequencySketch: Sendable {
 
     private var words: ContiguousArray<UInt64>
     private var blockMask: UInt32
-    /// Additions since the counters were last halved.
     private var additions = 0
 
     package init() {

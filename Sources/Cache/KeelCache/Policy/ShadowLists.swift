@@ -86,7 +86,6 @@ struct ShadowLists {
         }
     }
 
-    /// Returns the entry that the main part would give up.
     @inline(__always)
     private func mainVictim(_ shadow: Int, sketch: borrowing FrequencySketch) -> Int? {
         let victim = leastWorth(Self.probation, shadow, sketch: sketch)
@@ -96,7 +95,6 @@ struct ShadowLists {
         return isWorthMore(victim, than: other, sketch: sketch) ? other : victim
     }
 
-    /// Returns the entry with the fewest uses per cost among the oldest few of a region.
     @inline(__always)
     private func leastWorth(
         _ region: Int,
@@ -191,7 +189,6 @@ struct ShadowLists {
 
     // MARK: Keys
 
-    /// Frees the record of a key that no shadow holds.
     private mutating func release(_ record: Int) {
         releasedCount += 1
         links[place(record, 0)].next = links[0].next

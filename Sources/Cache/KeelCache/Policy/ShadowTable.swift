@@ -1,7 +1,7 @@
 /// The keys of all shadow caches, and the lists in which each of them keeps its keys.
 ///
 /// A key has one record, found by hash, and each shadow links the records it holds. A key used a short time ago is near
-/// the front already and is not moved again; most uses of a load with popular keys end there.
+/// the front already and is not moved again.
 struct ShadowTable: Sendable {
     struct Record: Sendable {
         var hash: UInt32
@@ -12,7 +12,6 @@ struct ShadowTable: Sendable {
         var regions: UInt16
     }
 
-    /// The neighbors of a record in a list of one shadow.
     struct Link: Sendable {
         var previous: UInt16
         var next: UInt16
@@ -76,14 +75,12 @@ struct ShadowTable: Sendable {
         }
     }
 
-    /// Returns the misses of each shadow since the last call.
     mutating func takeMisses() -> [Int] {
         let misses = shadows.map(\.misses)
         for shadow in shadows.indices { shadows[shadow].misses = 0 }
         return misses
     }
 
-    /// Requests a key from each shadow, which inserts it if missing.
     mutating func access(_ hash: UInt32, weight: Int, sketch: borrowing FrequencySketch) {
         guard weight <= capacity else { return }
         now &+= 1
@@ -94,7 +91,6 @@ struct ShadowTable: Sendable {
         withShadows { $0.access(record, sketch: sketch) }
     }
 
-    /// Returns whether a record is near the front of its lists in all shadows.
     @inline(__always)
     private func isSettled(_ index: Int) -> Bool {
         let record = records[index]
@@ -140,7 +136,6 @@ struct ShadowTable: Sendable {
 
     // MARK: Keys
 
-    /// Returns the first cell to probe for a key.
     static func home(_ hash: UInt32, _ mask: Int) -> Int { Int((hash &* 0x85EB_CA6B) >> 7) & mask }
 
     @inline(__always)

@@ -6,7 +6,6 @@ struct WindowVotes: Sendable {
     struct Ballot: Sendable {
         /// The number of keys requested.
         var length: Int
-        /// The misses of each shadow.
         var misses: [Int]
     }
 
@@ -19,7 +18,6 @@ struct WindowVotes: Sendable {
     /// Creates votes that lose a twentieth per epoch, or less by the factor `span`.
     init(span: Int = 1) { kept = 1 - 0.05 / Double(span) }
 
-    /// Adds an epoch; returns whether ``best`` changed.
     mutating func add(_ ballot: Ballot) -> Bool {
         for (shadow, misses) in ballot.misses.enumerated() {
             hits[shadow] = hits[shadow] * kept + Double(ballot.length - misses)
@@ -49,10 +47,8 @@ final class WindowPoll: Sendable {
         votes = Mutex(WindowVotes(span: span))
     }
 
-    /// The index of the window in ``ShadowCaches/windows``.
     var winner: Int { votes.withLock { $0.best } }
 
-    /// Adds a shard's findings, and returns the winner.
     func add(_ ballot: WindowVotes.Ballot) -> Int {
         votes.withLock { votes in
             _ = votes.add(ballot)

@@ -9,7 +9,7 @@ internal import Synchronization
 /// ```
 ///
 /// When a cache needs room, the least valuable entries of all caches are evicted. A tag applies to the entries of all
-/// caches of the store. Hits cost a little more than in a separate ``Cache``, because the shared memory is untyped.
+/// caches. Hits cost a little more than in a separate ``Cache``.
 public final class CacheStore: Sendable {
     /// The defaults of the store's caches.
     public let configuration: CacheConfiguration
@@ -42,7 +42,7 @@ public final class CacheStore: Sendable {
 
     /// Returns the cache of a name, for codable values.
     ///
-    /// A later call with the same name and types returns the same cache, as first configured.
+    /// A later call with the same name, types and format returns the same cache, as first configured.
     ///
     /// - Parameters:
     ///   - name: The name that separates the cache's entries from those of others.
@@ -173,7 +173,7 @@ public final class CacheStore: Sendable {
         if let id, let error = await queue?.finish(id) { throw error }
     }
 
-    /// Drops expired entries and entries with removed tags from memory and the tier.
+    /// Drops expired entries from memory and the tier, and entries with removed tags from memory.
     ///
     /// - Throws: ``CacheError`` if the tier failed.
     public func removeExpired() async throws(CacheError) {
@@ -185,9 +185,9 @@ public final class CacheStore: Sendable {
         }
     }
 
-    /// Makes the values set so far survive the end of the process.
+    /// Returns when the values set so far survive the end of the process, if the tier outlives the process.
     ///
-    /// - Throws: ``CacheError`` if the tier failed.
+    /// - Throws: ``CacheError`` if the flush failed.
     public func flush() async throws(CacheError) {
         guard let queue else { return }
         if let error = await queue.finish(queue.add(.flush)) { throw error }
@@ -209,7 +209,6 @@ private struct CacheName: Hashable, Sendable {
     let value: ObjectIdentifier
 }
 
-/// A cache with its types erased.
 private protocol StoreCache: Sendable {
     func forgetMemory()
     func sweepMemory(at now: CacheInstant)
@@ -222,7 +221,6 @@ extension Cache: StoreCache {
     }
 }
 
-/// Reports failures of the tier to all caches above it.
 final class TierFailures: Sendable {
     private let listeners = Mutex<[@Sendable (CacheError) -> Void]>([])
 

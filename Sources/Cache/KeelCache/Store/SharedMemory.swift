@@ -1,4 +1,3 @@
-/// The part of a store's memory that belongs to one cache.
 final class SharedMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, Sendable {
     typealias Table = MemoryTable<StoreKey, any Sendable>
 

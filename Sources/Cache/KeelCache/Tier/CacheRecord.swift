@@ -4,13 +4,13 @@ public struct CacheRecord: Sendable {
     public var key: [UInt8]
     /// The stored value.
     public var body: CacheBody
-    /// The time when the value was created; moving the value between tiers keeps it.
+    /// The time when the value was created, which moves between tiers keep.
     public var created: CacheInstant
     /// The time when the value becomes stale, or nil if it stays fresh.
     public var staleAfter: CacheInstant?
     /// The time when the entry expires, or nil if it never does.
     public var expires: CacheInstant?
-    /// The tags of the entry; ``CacheSelection/tag(_:)`` removes all entries with a tag.
+    /// The tags of the entry.
     public var tags: [String]
 
     /// Creates a record.
@@ -59,7 +59,7 @@ public enum CacheBody: Sendable {
 
 /// A large value that a tier keeps in a file.
 ///
-/// The file remains readable while it is referenced, even after its entry was removed.
+/// The value remains readable while the file is referenced, even after its entry was removed.
 public protocol CacheFile: AnyObject, Sendable {
     /// The length of the value in bytes.
     var count: Int { get }
@@ -76,10 +76,10 @@ public protocol CacheFile: AnyObject, Sendable {
 
 /// A writer for a large value.
 ///
-/// The value gets its key only when complete: ``finish()`` returns the body to write with a record.
-/// A writer released before that leaves nothing behind.
+/// The value gets its key only when complete: ``finish()`` returns the file to write with a record. A writer that is
+/// released before that, or a file that no record uses, leaves nothing behind.
 public protocol CacheFileWriter: AnyObject, Sendable {
-    /// Appends bytes to the value.
+    /// Appends bytes to the value; after an error, the value cannot be finished.
     func append(_ bytes: [UInt8]) throws(CacheError)
 
     /// Completes the value and returns it for use in a record.

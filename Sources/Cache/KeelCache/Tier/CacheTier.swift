@@ -58,7 +58,7 @@ public struct CacheTierUsage: Hashable, Sendable {
     public var missCount: Int
     /// Entries evicted to make room.
     public var evictionCount: Int
-    /// Entries found damaged and treated as missing.
+    /// Damage found; damaged entries count as missing.
     public var damagedCount: Int
 
     /// Creates the usage of a tier.

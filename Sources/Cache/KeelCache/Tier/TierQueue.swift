@@ -2,17 +2,16 @@ internal import Synchronization
 
 /// Passes changes to a tier, in the order in which memory applied them.
 ///
-/// A change is queued under the lock of the memory it changes, so that the last change of a key in
-/// memory is the last in the tier. Waiting writes are passed on in one call. One task at a time
-/// works the queue, and ends when the queue is empty.
+/// A change is queued under the lock of the memory it changes, so that the last change of a key in memory is the last
+/// in the tier. Waiting writes are passed on in one call. One task at a time works the queue, and ends when the queue
+/// is empty.
 ///
-/// Write-behind changes have no waiting caller. Only the last such write of a key is passed on, and
-/// all changes that wait for the tier hold at most ``byteLimit`` bytes: a write beyond that becomes
-/// a removal, so that the value is in memory alone and no older one is read from the tier. Beyond
-/// ``removalLimit`` such removals, one of everything replaces further ones: the tier starts over.
+/// Of write-behind changes, which have no waiting caller, only the last write of a key is passed on. All waiting
+/// changes hold at most ``byteLimit`` bytes: a write-behind change beyond that becomes a removal, so that no older
+/// value is read from the tier. Beyond ``removalLimit`` such removals, one of everything replaces further ones.
 ///
-/// If the tier refuses a change, an old value may remain in it. The queue remembers the untrusted
-/// keys and tags until a later change of the same ones succeeds.
+/// If the tier refuses a change, an old value may remain in it. The queue remembers the untrusted keys and tags until a
+/// later change of the same ones succeeds.
 final class TierQueue: Sendable {
     enum Work: Sendable {
         case write(CacheRecord)
@@ -23,16 +22,13 @@ final class TierQueue: Sendable {
     /// The maximum number of bytes of keys and values in write-behind changes.
     static let byteLimit = 32 << 20
 
-    /// The maximum number of write-behind removals.
     static let removalLimit = 16_384
 
-    /// The size of a change besides its key and value, in bytes.
     private static let overhead = 64
 
     fileprivate struct Change {
         let id: UInt64
         var work: Work
-        /// Whether no caller waits for the change.
         let isBehind: Bool
 
         var byteCount: Int {
@@ -44,7 +40,6 @@ final class TierQueue: Sendable {
         var pending: [Change] = []
         /// The index of the latest pending change of each key, if it is write-behind.
         var behind: [[UInt8]: Int] = [:]
-        /// The number of removals in ``behind``.
         var behindRemovals = 0
         /// The pending removal of everything that replaces many.
         var clearing: UInt64?
@@ -87,7 +82,6 @@ final class TierQueue: Sendable {
         }
     }
 
-    /// Starts passing pending changes to the tier, without waiting.
     func start() {
         let starts = state.withLock { state in
             guard !state.pending.isEmpty, !state.isWorking else { return false }
@@ -313,7 +307,6 @@ extension TierQueue.Work {
         if case .remove = self { true } else { false }
     }
 
-    /// The key of a change that concerns exactly one.
     fileprivate var singleKey: [UInt8]? {
         switch self {
         case .write(let record): record.key

@@ -11,24 +11,20 @@ struct FolderNames: Hashable, Sendable {
         case unfinished
     }
 
-    /// The file whose lock excludes other users.
     var lock: String { folder + "/cache.lock" }
     var snapshot: String { folder + "/index.snapshot" }
-    /// A snapshot being written.
     var newSnapshot: String { folder + "/index.part" }
 
     func segment(_ number: UInt32) -> String { path(number, 8, ".segment") }
 
     func value(_ id: UInt64) -> String { path(id, 16, ".value") }
 
-    /// Returns the path of a large value being written.
     func unfinishedValue(_ id: UInt64) -> String { path(id, 16, ".part") }
 
     private func path(_ number: some UnsignedInteger, _ digits: Int, _ suffix: String) -> String {
         folder + "/" + number.digits(digits, radix: 16) + suffix
     }
 
-    /// Returns the role of a file name, or nil for a foreign file.
     static func role(of name: String) -> Role? {
         if name == "index.part" { return .unfinished }
         guard let dot = name.lastIndex(of: "."), name[..<dot].utf8.allSatisfy(isHex) else {

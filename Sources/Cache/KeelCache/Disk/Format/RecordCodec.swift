@@ -31,8 +31,6 @@ struct RecordCodec: Sendable {
     // MARK: Writing
 
     /// Makes a record of an entry whose value has its final form; ignores the entry's body.
-    ///
-    /// - Throws: ``CacheError`` if the key or the tags are too long or cannot be sealed.
     func prepare(
         _ record: CacheRecord,
         _ storedKey: [UInt8],
@@ -103,7 +101,6 @@ struct RecordCodec: Sendable {
         case damaged
     }
 
-    /// Reads a whole record; a nil `storedKey` accepts any key.
     func read(_ bytes: [UInt8], seed: UInt64, storedKey: [UInt8]?) -> Reading {
         bytes.withUnsafeBytes { bytes in
             guard let header = RecordHeader(bytes, seed: seed) else { return .damaged }

@@ -5,7 +5,6 @@ struct RecordHeader: Hashable, Sendable {
     static let byteCount = 72
     /// The first bytes of each record, by which reading resynchronizes after damage.
     static let magic: UInt32 = 0x3152_434B  // "KCR1"
-    /// The maximum number of bytes after the header.
     static let longestPayload = 1 << 28
 
     enum Kind: UInt8, Sendable {
@@ -19,12 +18,10 @@ struct RecordHeader: Hashable, Sendable {
         case removedExpired = 4
     }
 
-    /// The form of a record.
     struct Flags: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
         /// Key, tags and value are sealed.
         static let sealed = Self(rawValue: 1)
-        /// The value has its own file.
         static let inFile = Self(rawValue: 2)
         /// The value was written as a file, and is read as one.
         static let asFile = Self(rawValue: 4)
@@ -45,14 +42,11 @@ struct RecordHeader: Hashable, Sendable {
     var expires: Int64 = 0
     /// The number of bytes after the header.
     var payloadByteCount = 0
-    /// The number of those bytes that are the stored key.
     var keyByteCount = 0
-    /// The checksum of the bytes after the header.
     var payloadChecksum: UInt64 = 0
 
     var recordByteCount: Int { Self.byteCount + payloadByteCount }
 
-    /// Appends the header to a segment's bytes; see ``seed(segment:offset:)`` for the seed.
     func append(to bytes: inout [UInt8], seed: UInt64) {
         let start = bytes.count
         bytes.append(littleEndian: Self.magic)
@@ -81,7 +75,6 @@ struct RecordHeader: Hashable, Sendable {
 }
 
 extension RecordHeader {
-    /// Reads the header at the start of the bytes; nil if it is damaged.
     init?(_ bytes: UnsafeRawBufferPointer, seed: UInt64) {
         guard bytes.count >= Self.byteCount,
             bytes.loadLittleEndian(at: 0, as: UInt32.self) == Self.magic,
@@ -105,7 +98,6 @@ extension RecordHeader {
         }
     }
 
-    /// Returns whether the bytes after a header match its checksum.
     func isIntact(_ payload: UnsafeRawBufferPointer) -> Bool {
         payload.count == payloadByteCount && XXHash64.hash(payload) == payloadChecksum
     }

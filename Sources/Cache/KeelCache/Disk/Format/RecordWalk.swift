@@ -21,7 +21,6 @@ struct RecordWalk {
         position = offset
     }
 
-    /// Returns the next record, or nil if no whole record follows.
     mutating func next() -> Step? {
         if let step = step(at: position, isAfterDamage: false) { return step }
         // A header's checksum depends on segment and position, so a value that looks like a record

@@ -34,7 +34,6 @@ struct SegmentHeader: Hashable, Sendable {
 }
 
 extension SegmentHeader {
-    /// Reads a header; nil if it is damaged, of another version or of another segment.
     init?(_ bytes: UnsafeRawBufferPointer, number: UInt32) {
         guard bytes.count >= Self.byteCount,
             bytes.word(at: 56) == XXHash64.hash(UnsafeRawBufferPointer(rebasing: bytes[..<56])),

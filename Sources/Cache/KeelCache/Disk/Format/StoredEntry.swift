@@ -11,7 +11,6 @@ struct PreparedRecord: Sendable {
     var draft: LargeValueDraft?
 }
 
-/// A value in its stored form.
 struct StoredValue: Sendable {
     var bytes: [UInt8] = []
     var reference: LargeValueReference?
@@ -25,7 +24,6 @@ struct LargeValueReference: Hashable, Sendable {
     var id: UInt64
     /// The length of the stored value.
     var byteCount: Int
-    /// The length of the value before compression.
     var plainByteCount: Int
 
     func append(to bytes: inout [UInt8]) {
@@ -56,7 +54,6 @@ struct StoredEntry: Sendable {
     let key: [UInt8]?
     let value: StoredValue
 
-    /// Reads the bytes after the stored key; nil if they do not have the right format.
     init?(_ header: RecordHeader, _ inner: UnsafeRawBufferPointer, isSealed: Bool) {
         var cursor = ByteCursor(inner)
         guard let tagCount = cursor.number(UInt16.self) else { return nil }

@@ -2,9 +2,8 @@ internal import KeelCore
 
 /// The checksum of the tier's files: XXH64.
 ///
-/// Detects damage, not manipulation; sealing detects that. Chosen over CRC-32C because it needs no tables and reads
-/// eight bytes at a time, which makes it fast without special instructions, and because 64 bits leave fewer chance
-/// matches. Source: Yann Collet, "xxHash fast digest algorithm", XXH64 of the specification, version 0.1.1.
+/// Detects damage, not manipulation; sealing detects that. Source: Yann Collet, "xxHash fast digest algorithm", XXH64
+/// of the specification, version 0.1.1.
 enum XXHash64 {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F

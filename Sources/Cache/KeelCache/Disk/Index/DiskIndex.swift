@@ -10,7 +10,6 @@ struct DiskIndex: Sendable {
         var values: [UInt64] = []
     }
 
-    /// A large value, with the segment of the record that refers to it.
     struct Large: Hashable, Sendable {
         var reference: LargeValueReference
         var diskByteCount: Int
@@ -20,7 +19,6 @@ struct DiskIndex: Sendable {
     private(set) var table = IndexTable()
     /// The segments, oldest first, consecutively numbered.
     private(set) var segments: [SegmentState] = []
-    /// Large values by the hash of their key.
     private(set) var large: [UInt64: Large] = [:]
     /// The sequence number at which each stored tag was last removed.
     private(set) var removedTags: [[UInt8]: UInt64] = [:]
@@ -35,7 +33,6 @@ struct DiskIndex: Sendable {
     /// The maximum number of slots that refer to dropped segments.
     private var staleCount = 0
 
-    /// The bytes that the tier uses on disk.
     var byteCount: Int {
         segmentByteCount + largeByteCount + unfinishedByteCount + snapshotByteCount
     }
@@ -65,7 +62,6 @@ struct DiskIndex: Sendable {
         return dropLarge(slot.hash)
     }
 
-    /// Puts a slot in place of the one with its hash.
     mutating func put(_ slot: IndexSlot, _ reference: LargeValueReference?, diskByteCount: Int)
         -> Dropped
     {
@@ -89,7 +85,6 @@ struct DiskIndex: Sendable {
         return dropLarge(hash)
     }
 
-    /// Removes the entries that expire by a time.
     mutating func removeExpired(upTo time: Int64) -> (count: Int, dropped: Dropped) {
         var removed: [IndexSlot] = []
         table.visit { if $0.expires <= time { removed.append($0) } }
@@ -102,7 +97,6 @@ struct DiskIndex: Sendable {
         return (removed.count, dropped)
     }
 
-    /// Removes the entries written with a tag before a sequence number.
     mutating func removeTag(_ tag: [UInt8], at sequence: UInt64) {
         removedTags[tag] = max(sequence, removedTags[tag] ?? 0)
     }
@@ -240,7 +234,6 @@ struct DiskIndex: Sendable {
 }
 
 extension DiskIndex {
-    /// Creates the index of a snapshot, with the sizes of the segments that still exist.
     init(_ snapshot: IndexSnapshot, sizes: [UInt32: Int]) {
         self.init()
         for segment in snapshot.segments {

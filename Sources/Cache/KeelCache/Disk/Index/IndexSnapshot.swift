@@ -9,7 +9,6 @@ struct IndexSnapshot: Sendable {
     private static let headerByteCount = 72
     private static let slotByteCount = 32
 
-    /// The position in the log up to which a snapshot is valid.
     struct Position: Hashable, Sendable {
         var segment: UInt32
         var id: UInt64
@@ -103,7 +102,6 @@ struct IndexSnapshot: Sendable {
 }
 
 extension IndexSnapshot {
-    /// Reads a snapshot; nil if it is damaged, of another version or sealed differently.
     init?(_ bytes: [UInt8], isSealed: Bool) {
         let parsed = bytes.withUnsafeBytes { bytes -> Self? in
             guard bytes.count >= Self.headerByteCount + 8 else { return nil }
@@ -117,7 +115,6 @@ extension IndexSnapshot {
         self.bytes = bytes
     }
 
-    /// Calls a closure with each slot, in table order.
     func visitSlots(_ body: (IndexSlot) -> Void) {
         bytes.withUnsafeBytes { bytes in
             for number in 0..<slotCount {

@@ -38,7 +38,6 @@ struct IndexTable: Sendable {
         slots = Array(repeating: IndexSlot(), count: size)
     }
 
-    /// Whether another slot would enlarge the table.
     var isFull: Bool { (count + 1) * 8 > slots.count * 7 }
 
     subscript(hash: UInt64) -> IndexSlot? {
@@ -46,7 +45,6 @@ struct IndexTable: Sendable {
         return slot.byteCount == 0 ? nil : slot
     }
 
-    /// Puts a slot in place of the one with its hash, which it returns.
     @discardableResult
     mutating func insert(_ slot: IndexSlot) -> IndexSlot? {
         if isFull { rebuild(size: slots.count * 2) { _ in true } }

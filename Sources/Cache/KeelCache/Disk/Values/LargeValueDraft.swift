@@ -31,9 +31,8 @@ final class LargeValueDraft: Sendable {
 
     /// Gives the file its final name, for a record that will refer to it.
     ///
-    /// - Returns: Whether the caller now owns it. If false, another caller owned it already or the
-    ///   folder was deleted, and the value must be copied.
-    /// - Throws: ``CacheError`` if the file cannot be renamed.
+    /// - Returns: Whether the caller now owns it. If false, another caller owned it already or the folder was deleted,
+    ///   and the value must be copied.
     func adopt() throws(CacheError) -> Bool {
         guard
             isAdopted.compareExchange(

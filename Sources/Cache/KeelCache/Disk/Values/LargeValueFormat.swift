@@ -5,7 +5,6 @@ internal import KeelCore
 /// All frames but the last have the same length on disk, so that any piece is found without a table. A frame is bound
 /// to its file, its number and whether it is the last: truncated, repeated or moved frames are refused.
 struct LargeValueFormat: Sendable {
-    /// The number of the value's bytes in one frame.
     static let chunkByteCount = 65_536
     static let headerByteCount = 32
     private static let magic: UInt32 = 0x3156_434B  // "KCV1"
@@ -16,7 +15,6 @@ struct LargeValueFormat: Sendable {
     let id: UInt64
     let sealing: (any ByteSealing)?
 
-    /// The distance between frames.
     var stride: Int { Self.chunkByteCount + 12 + (sealing == nil ? 0 : Self.sealingRoom) }
 
     func offset(of chunk: Int) -> Int { Self.headerByteCount + chunk * stride }
@@ -38,8 +36,6 @@ struct LargeValueFormat: Sendable {
     }
 
     /// Returns the frame of a chunk; its length is ``stride`` unless the chunk is the last.
-    ///
-    /// - Throws: ``CacheError`` if the chunk cannot be sealed.
     func frame(_ chunk: [UInt8], _ number: Int, isLast: Bool) throws(CacheError) -> [UInt8] {
         var stored = chunk
         if let sealing {
@@ -61,7 +57,6 @@ struct LargeValueFormat: Sendable {
         return bytes
     }
 
-    /// Returns the chunk in a frame, or nil if it is damaged or belongs elsewhere.
     func chunk(_ frame: [UInt8], _ number: Int, isLast: Bool) -> [UInt8]? {
         let stored: [UInt8]? = frame.withUnsafeBytes { bytes in
             var cursor = ByteCursor(bytes)

@@ -1,7 +1,6 @@
 internal import KeelCore
 internal import Synchronization
 
-/// A writer for a large value, in a file with a temporary name.
 final class LargeValueWriter: CacheFileWriter {
     private struct State: Sendable {
         /// The bytes after the last written frame; never empty once any were appended.
