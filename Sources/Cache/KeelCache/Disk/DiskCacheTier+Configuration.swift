@@ -19,7 +19,7 @@ extension DiskCacheTier {
         /// Keys, values and tags are sealed, and an entry is found by a keyed hash of its key. Times, lengths and the
         /// number of entries remain readable. A folder written without sealing is emptied when it is opened with
         /// sealing, and vice versa. Entries sealed under another key are not found, and stay until they are evicted or
-        /// all entries are removed.
+        /// all entries are removed. Sealing must add at most 128 bytes to a piece of a large value.
         public var sealing: (any ByteSealing)?
         /// Compresses values, except those written as files, before they are sealed and written.
         public var compression: CacheCompression?
