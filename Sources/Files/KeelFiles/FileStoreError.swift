@@ -10,15 +10,13 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// An error thrown by a file store.
-///
-/// The message may contain paths, never contents of files.
+/// An error thrown by a file store; its message may contain paths, never contents of files.
 public struct FileStoreError: KeelError {
     public let code: Code
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error, for an adapter that is implemented outside of Keel.
+    /// Creates an error, for an adapter outside of Keel.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -61,7 +59,7 @@ extension FileStoreError.Code {
             "Replace it with a regular file; stores do not follow links, which may lead outside them."
         )
     }
-    /// The file exceeds the memory limit of the call or the maximum size of the store.
+    /// The file exceeds the memory limit of the call or the maximum size of the store, or its attributes are too large.
     public static var tooLarge: Self {
         .permanent(
             "Read the file with open(_:range:ifVersion:), piece by piece, or raise the limit."
@@ -88,7 +86,7 @@ extension FileStoreError.Code {
             "Correct the path as the message describes; see FileStorePath for the allowed paths."
         )
     }
-    /// A value or setting is out of range.
+    /// A value, range or setting is out of bounds.
     public static var invalidArgument: Self {
         .permanent("Correct the call as the message describes; an identical call fails again.")
     }

@@ -14,7 +14,7 @@ extension FileStoreError.Code {
             "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass credentials to the adapter."
         )
     }
-    /// The server refused the credentials: they are unknown, wrong or expired.
+    /// The server refused the credentials: they are unknown, wrong or expired, or the clock is off.
     public static var credentialsRefused: Self {
         .permanent("Check the access key, its secret and the session token; they may have expired.")
     }

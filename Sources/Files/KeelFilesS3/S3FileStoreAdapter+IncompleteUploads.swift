@@ -10,11 +10,9 @@ public import Foundation
 #endif
 
 extension S3FileStoreAdapter {
-    /// Returns the uploads below the store's root that were neither completed nor aborted.
+    /// Returns the uploads below the store's root that were neither completed nor aborted, sorted by key.
     ///
     /// These are the uploads in progress and those that a failure has left. Their parts occupy storage and are billed.
-    ///
-    /// - Returns: The uploads, sorted by key.
     public func incompleteUploads() async throws(FileStoreError) -> [IncompleteUpload] {
         do throws(S3Failure) {
             var uploads: [IncompleteUpload] = []
@@ -56,7 +54,7 @@ extension S3FileStoreAdapter {
 
     /// Aborts the uploads below the store's root that are older than the given age, freeing the storage of their parts.
     ///
-    /// Choose an age that no upload in progress has, because that upload would fail.
+    /// An upload in progress of that age fails.
     ///
     /// - Returns: The number of aborted uploads.
     /// - Throws: `FileStoreError`; some uploads may have been aborted.
@@ -84,7 +82,7 @@ extension S3FileStoreAdapter {
 
 /// An upload in parts that was neither completed nor aborted.
 public struct IncompleteUpload: Hashable, Sendable {
-    /// The key of the file.
+    /// The key of the file, including the store's root.
     public let key: String
     /// The server's id of the upload.
     public let id: String

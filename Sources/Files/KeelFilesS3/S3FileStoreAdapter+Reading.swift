@@ -36,7 +36,7 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// A reply that has begun, with the metadata and range it provides.
+    /// A reply that has begun.
     struct Begun: Sendable {
         let metadata: FileMetadata
         let range: Range<Int>

@@ -34,7 +34,6 @@ extension S3FileStoreAdapter {
         return results
     }
 
-    /// Removes at most a thousand files with one request.
     private func deleteTogether(
         _ paths: [FileStorePath]
     ) async throws(S3Failure) -> [Result<Bool, FileStoreError>] {

@@ -73,9 +73,7 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// Copies an object; if it is replaced meanwhile, copies the new one.
-    ///
-    /// - Returns: The version that was copied, and the copy.
+    /// Copies an object, or the one that replaces it meanwhile; returns the copied version and the copy.
     private func copyLatest(
         _ first: FileMetadata,
         _ request: FileTransferRequest
@@ -140,7 +138,6 @@ extension S3FileStoreAdapter {
         )
     }
 
-    /// Copies an object that is too large for one request.
     private func copyInParts(
         _ source: FileMetadata,
         _ file: S3NewFile,

@@ -98,8 +98,8 @@ extension S3FileStoreAdapter {
 
     /// Makes a call with the fields for the condition of a file.
     ///
-    /// S3 cannot express the condition that any file exists. The call uses the current version instead, and is repeated
-    /// if that has changed meanwhile.
+    /// S3 cannot express the condition that any file exists: the call uses the current version, and is repeated if that
+    /// has changed meanwhile.
     func conditioned<Value>(
         _ file: S3NewFile,
         _ call: ([(name: String, value: String)]) async throws(S3Failure) -> Value
@@ -132,8 +132,8 @@ extension S3FileStoreAdapter {
 
     /// Returns the metadata of a file that was written.
     ///
-    /// Replies to PUT do not include the time, so the metadata is requested. If that fails, or another program has
-    /// replaced the file since, the metadata is assembled from what is known.
+    /// It is requested, because replies to PUT do not include the time. If that fails, or another program has replaced
+    /// the file since, it is assembled from what is known.
     func settled(
         _ file: S3NewFile,
         size: Int,
@@ -162,7 +162,6 @@ extension S3FileStoreAdapter {
         )
     }
 
-    /// Converts an error of reading a content to a failure of the call.
     func failing<Value>(
         _ body: () async throws(FileStoreError) -> Value
     ) async throws(S3Failure) -> Value {

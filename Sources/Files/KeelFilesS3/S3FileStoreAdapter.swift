@@ -25,10 +25,10 @@ package import Foundation
 /// - A version is the object's entity tag. If that is a hash of the bytes, writing the same bytes again gives the same
 ///   version: the capabilities lack `distinctVersions`.
 /// - A move is a copy followed by a deletion: if it is interrupted in between, both files exist.
-/// - ``transfer(_:)`` and ``delete(_:if:)`` request the object before they act. Their conditions are also sent to the
-///   server, which decides.
-/// - A key that is not a valid path, such as `a//b` or the `a/` that represents a folder in some tools, is not listed;
-///   ``Configuration/onUnlistedKey`` reports it.
+/// - ``transfer(_:)`` and ``delete(_:if:)`` request the object and check the condition before they act. The server
+///   checks it again, except for a deletion with the condition `present`.
+/// - A key that is not a valid path, such as `a//b`, is not listed; ``Configuration/onUnlistedKey`` reports it. Nor is
+///   `a/`, which represents a folder in some tools.
 public struct S3FileStoreAdapter: FileStoreAdapter {
     /// The maximum size that S3 copies in one request: 5 GiB.
     static let largestCopy = 5 << 30
@@ -40,9 +40,8 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
     /// The maximum size of an object that is copied in one request, and the size of each part of a larger one.
     let copyByteCount: Int
 
-    /// Creates an adapter without sending a request.
-    ///
-    /// - Throws: `FileStoreError` with the code `invalidArgument` for an invalid configuration.
+    /// Creates an adapter without sending a request; throws `invalidArgument` or `invalidPath` for an invalid
+    /// configuration.
     public init(
         _ configuration: Configuration,
         transport: any HTTPTransport
@@ -116,7 +115,6 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
         }
     }
 
-    /// Returns the metadata of an object, or nil if it does not exist.
     func object(at path: FileStorePath, _ key: String) async throws(S3Failure) -> FileMetadata? {
         var call = S3Call(.head, key)
         call.fields = [(name: "x-amz-checksum-mode", value: "ENABLED")]
@@ -174,7 +172,6 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
 
     // MARK: Conditions
 
-    /// Refuses a condition if the server ignores conditions.
     func refuseIfIgnored(_ condition: FileCondition) throws(FileStoreError) {
         guard condition != .none, !configuration.honorsConditions else { return }
         throw FileStoreError(
@@ -197,7 +194,6 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
 }
 
 extension FileStoreError {
-    /// Returns the error for a condition that no longer held when the call ended.
     static func changedMeanwhile(_ path: FileStorePath) -> FileStoreError {
         FileStoreError(
             .conditionFailed,

@@ -1,6 +1,4 @@
-/// The default content types of files, by extension.
-///
-/// All types are registered with IANA.
+/// The default content types of files, by extension, as registered with IANA.
 package enum ContentTypes {
     /// The type of files with an unknown extension.
     package static let unknown = "application/octet-stream"

@@ -4,9 +4,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The version of a file's content, which differs after each change and is never reused.
+/// The version of a file's content.
 ///
-/// A store without the capability `distinctVersions` gives equal contents equal versions.
+/// With the capability `distinctVersions`, each change gives the file a version that is never reused; without it, equal
+/// contents can have equal versions.
 public struct FileVersion: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The store's text of the version, such as an entity tag.
     public let string: String
@@ -40,7 +41,7 @@ public struct FileSummary: Hashable, Sendable {
 /// The information about a file that a store keeps with its bytes.
 @dynamicMemberLookup
 public struct FileMetadata: Hashable, Sendable {
-    /// The path, size, time and version, which are also members of the metadata, as in `metadata.size`.
+    /// The path, size, time and version, which are also members of the metadata.
     public var summary: FileSummary
     /// The content type, such as `image/jpeg`.
     public var contentType: String

@@ -6,7 +6,7 @@ extension FilePage {
         /// A folder, which stands for all files in it.
         case folder(FileStoreFolder)
 
-        /// The sort key: folders end with “/”, as do the beginnings of their files' paths.
+        /// The sort key; that of a folder ends with “/”, like the beginnings of its files' paths.
         package var key: String {
             switch self {
             case .file(let file): file.path.string
@@ -15,11 +15,8 @@ extension FilePage {
         }
     }
 
-    /// Creates the requested page of a complete list of files, for adapters whose store lists all files at once.
-    ///
-    /// - Parameters:
-    ///   - files: The files of the store, in any order; files outside of the request's folder are ignored.
-    ///   - request: The request.
+    /// Creates the requested page of a complete list of files in any order, for adapters whose store lists all files at
+    /// once.
     public init(of files: [FileSummary], for request: FileListRequest) {
         let files = files.filter { request.folder.contains($0.path) }
         let items = request.isRecursive ? files.map(Item.file) : Self.items(files, request.folder)

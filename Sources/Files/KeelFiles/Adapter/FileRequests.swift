@@ -86,11 +86,13 @@ public struct FileWriteOptions: Hashable, Sendable {
     /// The maximum total size of the names and values of attributes, in bytes of UTF-8.
     public static let maximumAttributeByteCount = 2048
 
-    /// The content type; nil derives it from the path's extension.
+    /// The content type, of at most 255 bytes; nil derives it from the path's extension.
+    ///
+    /// A store without the capability `attributes` refuses a given type with `unsupported`.
     public var contentType: String?
     /// The attributes to store with the file: names of lowercase letters, digits and `-`, with any text as the value.
     ///
-    /// A store without the capability `attributes` refuses them.
+    /// A store without the capability `attributes` refuses them with `unsupported`.
     public var attributes: [String: String] = [:]
     /// The condition on the existing file.
     public var condition = FileCondition.none

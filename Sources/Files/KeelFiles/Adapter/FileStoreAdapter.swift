@@ -63,7 +63,7 @@ public protocol FileStoreAdapter: Sendable {
     /// Implement this method if the store can remove many files with one request; the default removes them one by one.
     ///
     /// - Returns: One result per path, in order: whether the file existed, or why it still exists. A store that does
-    ///   not know whether a file existed reports that it did. After an error, the results can end early; the remaining
+    ///   not know whether a file existed reports that it did. After an error, the results can end early: the remaining
     ///   paths were not tried.
     func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>]
 

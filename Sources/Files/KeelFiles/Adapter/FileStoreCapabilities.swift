@@ -10,7 +10,7 @@ public struct FileStoreCapabilities: OptionSet, Hashable, Sendable, CustomString
     public static let survivesPowerFailure = Self(rawValue: 1 << 1)
     /// Files can have custom attributes and content types.
     public static let attributes = Self(rawValue: 1 << 2)
-    /// Changes of files can be observed, including those of other programs.
+    /// Changes of files can be observed.
     public static let watching = Self(rawValue: 1 << 3)
     /// Conditions also hold against other processes that use Keel.
     public static let conditionsAcrossProcesses = Self(rawValue: 1 << 4)

@@ -1,6 +1,6 @@
 /// A folder of a store: the root, or a common prefix of paths.
 ///
-/// Folders are not created or removed: a folder exists as long as it contains a file.
+/// A folder exists as long as it contains a file.
 public struct FileStoreFolder: Hashable, Sendable {
     /// The folder that contains all files.
     public static let root = FileStoreFolder(nil)
@@ -22,9 +22,7 @@ public struct FileStoreFolder: Hashable, Sendable {
         file.string.utf8.starts(with: prefix.utf8)
     }
 
-    /// Returns the path of a file in this folder.
-    ///
-    /// The name can consist of several names separated by `/`; an invalid one throws `invalidPath`.
+    /// Returns the path of a file in this folder; the name can consist of several names separated by `/`.
     public func file(_ name: String) throws(FileStoreError) -> FileStorePath {
         try FileStorePath(prefix + name)
     }

@@ -5,14 +5,14 @@
 /// ```
 ///
 /// A name is not empty, `.` or `..`, contains no `/` and no zero byte, and has at most ``maximumNameByteCount`` bytes
-/// of UTF-8; a path has at most ``maximumByteCount``. Therefore no path leads out of a store, whatever its origin. An
-/// interpolated value stays within one name: if it contains a `/`, the path is invalid. ``FileStore`` refuses invalid
-/// paths with `invalidPath`. Paths are compared by their bytes; the capabilities of a store say whether its volume
-/// does the same.
+/// of UTF-8; a path has at most ``maximumByteCount``. The first name `.keel-files` is reserved for stores. Therefore no
+/// path leads out of a store, whatever its origin. An interpolated value stays within one name: if it contains a `/`,
+/// the path is invalid. ``FileStore`` refuses invalid paths with `invalidPath`. Paths are compared by their bytes; the
+/// capabilities of a store say whether its volume does the same.
 public struct FileStorePath: Hashable, Sendable {
-    /// The maximum size of a path in bytes of UTF-8, the limit of S3's keys.
+    /// The maximum size of a path in bytes of UTF-8: that of S3's keys.
     public static let maximumByteCount = 1024
-    /// The maximum size of a name in bytes of UTF-8, the limit of most volumes.
+    /// The maximum size of a name in bytes of UTF-8: that of most volumes.
     public static let maximumNameByteCount = 255
     /// A first name that is reserved for stores.
     package static let reservedName = ".keel-files"
@@ -25,7 +25,7 @@ public struct FileStorePath: Hashable, Sendable {
     /// Creates a path from text, which can be untrusted.
     ///
     /// - Parameter string: The path, without a leading or trailing `/`.
-    /// - Throws: ``FileStoreError`` with the code `invalidPath`, which explains the reason.
+    /// - Throws: ``FileStoreError`` with the code `invalidPath` and the reason.
     public init(_ string: String) throws(FileStoreError) {
         self.init(string, flaw: Self.flaw(of: string))
         try check()

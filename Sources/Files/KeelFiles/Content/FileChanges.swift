@@ -10,7 +10,7 @@ public enum FileChange: Hashable, Sendable {
     case missed
 }
 
-/// An endless sequence of changes to files.
+/// A sequence of changes to files, which ends if the store's folder is removed.
 ///
 /// A change can be reported twice, and a change that was undone immediately can go unreported: use the changes only as
 /// hints where to look. A slow reader gets ``FileChange/missed`` in place of more than a thousand changes. Tasks that
@@ -59,7 +59,6 @@ package final class FileChangeInbox: Sendable {
 
     deinit { onEnd.withLock { $0.take() }?() }
 
-    /// Sets the action to run when the last reader is gone.
     package func whenOver(_ action: @escaping @Sendable () -> Void) {
         onEnd.withLock { $0 = action }
     }

@@ -17,7 +17,7 @@ public struct FileContent: Sendable {
 
     /// The number of bytes; nil if unknown before the end.
     public let length: Int?
-    /// Whether the bytes can be read more than once, which a store needs in order to retry.
+    /// Whether the bytes can be read more than once, as a retry requires.
     public let isReplayable: Bool
     /// Opens a reader at the first byte.
     public let open: Open
@@ -44,7 +44,7 @@ public struct FileContent: Sendable {
     /// Creates a content of data in memory.
     public init(_ data: Data) { self.init(Array(data)) }
 
-    /// Creates a content of a sequence that can be read once.
+    /// Creates a content of a sequence that can be read once; a second reading throws `contentConsumed`.
     ///
     /// - Parameters:
     ///   - pieces: The pieces; an error of the sequence becomes the cause of `sourceFailed`.
@@ -108,7 +108,6 @@ extension FileContent: AsyncSequence {
         FileStoreError(.tooLarge, "The file has more than \(limit) bytes.")
     }
 
-    /// Returns a content with the same bytes that shows each piece to a closure.
     package func inspected(
         _ inspect: @escaping @Sendable ([UInt8]) -> Void
     ) -> FileContent {
@@ -158,9 +157,7 @@ public struct FileReading: Sendable {
 }
 
 extension FileContent {
-    /// Reads the whole content and returns its checksum.
-    ///
-    /// The bytes are read piece by piece, so a content of any size needs little memory.
+    /// Reads the whole content piece by piece, and returns its checksum.
     ///
     /// - Throws: ``FileStoreError``: the error of reading, or `unsupported` if the algorithm is not available.
     public func checksum(

@@ -6,7 +6,6 @@ extension FileReader {
         self.init { () throws(FileStoreError) in rest.withLock { $0.popFirst() } }
     }
 
-    /// Creates a reader of a sequence's pieces.
     init<Pieces: AsyncSequence & Sendable>(sequence: Pieces) where Pieces.Element == [UInt8] {
         let source = SequenceSource(sequence)
         self.init { () async throws(FileStoreError) in try await source.next() }

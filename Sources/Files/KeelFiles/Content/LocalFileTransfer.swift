@@ -71,12 +71,11 @@ enum LocalFileTransfer {
         }
     }
 
-    /// Creates the temporary file of a download, in place of one that a killed process has left behind.
+    /// Creates the temporary file of a download.
     ///
-    /// Downloads to a file share a first name, so that the next one finds the remains of an earlier one without reading
-    /// the folder. The one that has the name holds a lock on the file; others, and volumes without locks, use names of
-    /// their own. The names are hidden and Keel's, because the remains are overwritten unread: `video.part-0` may be a
-    /// file of the user, even of the same folder of the store.
+    /// Downloads to a file share a first name, so that the next one overwrites the remains of one that was killed. The
+    /// download that has the name holds a lock on it; others, and volumes without locks, use names of their own. The
+    /// names are hidden and Keel's, so that they are no file of the user.
     private static func newPart(
         of file: URL,
         in files: any FileSystem

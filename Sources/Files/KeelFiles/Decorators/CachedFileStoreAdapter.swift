@@ -1,16 +1,16 @@
 /// An adapter that caches the files of a slow store in a fast one.
 ///
-/// Before a cached file is used, its version is compared with that in the slow store, which takes one short call, so
-/// cached files are never stale. A file that is read whole is collected in memory and cached unless it exceeds the
-/// limit. A part comes from the fast store only if that has the file; larger files always come from the slow store.
-/// Errors of the fast store are ignored.
+/// Before a cached file is used, one short call compares its version with that in the slow store, so cached files are
+/// never stale. A file that is read whole is collected in memory and cached unless it exceeds the limit. A part comes
+/// from the fast store only if that has the file; larger files always come from the slow store. Errors of the fast
+/// store are ignored.
 ///
 /// ```swift
 /// let files = FileStore(remote.cached(in: try LocalFileStoreAdapter(folder: cachesFolder)))
 /// ```
 ///
-/// The cache removes only files that are replaced or deleted through this adapter: use a folder that the system may
-/// empty, or call ``FileStore/deleteAll(in:)``.
+/// The cache removes only files that are damaged, or replaced or deleted through this adapter: use a folder that the
+/// system may empty, or call ``FileStore/deleteAll(in:)``.
 public struct CachedFileStoreAdapter<
     Upstream: FileStoreAdapter,
     Cache: FileStoreAdapter
@@ -62,7 +62,6 @@ public struct CachedFileStoreAdapter<
         )
     }
 
-    /// Returns the cached bytes if they have the current version.
     private func keptReading(
         _ path: FileStorePath,
         _ range: FileRange,
@@ -128,8 +127,7 @@ public struct CachedFileStoreAdapter<
 }
 
 extension FileStoreAdapter {
-    /// Caches files of at most `limit` bytes in a fast store, which must support attributes; see
-    /// ``CachedFileStoreAdapter``.
+    /// Caches files of at most `limit` bytes in a fast store, which must support attributes.
     public func cached<Cache: FileStoreAdapter>(
         in cache: Cache,
         upTo limit: Int = FileStore.defaultLimit

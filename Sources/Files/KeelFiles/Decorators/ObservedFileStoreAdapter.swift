@@ -5,35 +5,35 @@ internal import Synchronization
 public struct FileStoreObservation: Hashable, Sendable {
     /// The operations of a store.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// The call loaded the metadata of a file.
+        /// Loads the metadata of a file.
         case metadata
-        /// The call read a file, to the end of the range or as far as its reader went.
+        /// Reads a file, to the end of the range or as far as its reader goes.
         case read
-        /// The call wrote a file.
+        /// Writes a file.
         case write
-        /// The call copied a file.
+        /// Copies a file.
         case copy
-        /// The call moved a file.
+        /// Moves a file.
         case move
-        /// The call removed a file.
+        /// Removes a file.
         case delete
-        /// The call listed files.
+        /// Lists files.
         case list
     }
 
-    /// The operation that was called.
+    /// The operation.
     public let operation: Operation
-    /// The path of the file, or of the listed folder.
+    /// The path of the file, of the target of a copy or move, or of the listed folder.
     public let path: String
-    /// The number of bytes transferred.
+    /// The number of bytes read or written; repeated ones count again.
     public let byteCount: Int
-    /// The duration of the call; for a read, until its reader was released.
+    /// The duration of the call; for a read, until its end was read or its reader was released.
     public let duration: Duration
     /// The error code of a failed call; nil for a success.
     public let failure: FileStoreError.Code?
 }
 
-/// An adapter that reports each call to an observer, for logs, metrics and traces of any library.
+/// An adapter that reports each call except ``changes(in:)`` to an observer, for logs, metrics and traces.
 ///
 /// ```swift
 /// let adapter = local.observed { call in
@@ -223,7 +223,7 @@ private final class ObservedCall: Sendable {
 }
 
 extension FileStoreAdapter {
-    /// Reports each call to an observer, after the call; see ``ObservedFileStoreAdapter``.
+    /// Reports each call to an observer, after the call.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (FileStoreObservation) -> Void

@@ -6,7 +6,7 @@ extension FileStore {
     ///   - isRecursive: Whether to list the files in subfolders, instead of the subfolders themselves.
     ///   - after: ``FilePage/next`` of the previous page; nil for the first page.
     ///   - limit: The maximum number of files and folders in the page, from 1 to ``FileListRequest/maximumLimit``.
-    /// - Returns: The page, in byte order of the paths. A folder without files is empty.
+    /// - Returns: The page, in byte order of the paths; empty for a folder without files.
     /// - Throws: ``FileStoreError``, with the code `invalidArgument` for another limit.
     @concurrent
     public func list(
@@ -28,8 +28,7 @@ extension FileStore {
         )
     }
 
-    /// Returns all files in a folder and its subfolders, in byte order of the paths, loading pages of `pageSize` files
-    /// on demand.
+    /// Returns all files in a folder and its subfolders, in byte order of the paths, in pages of `pageSize` files.
     public func files(
         in folder: FileStoreFolder = .root,
         pageSize: Int = FileListRequest.maximumLimit

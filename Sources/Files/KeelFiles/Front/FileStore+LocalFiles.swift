@@ -28,7 +28,8 @@ extension FileStore {
     ///   - file: The file on disk, which must not change meanwhile.
     ///   - path: The path in the store.
     ///   - options: The metadata to store, and the checks to make.
-    ///   - progress: Called after each piece with the number of bytes that the store has taken.
+    ///   - progress: Called after each piece with the number of bytes that the store has taken, which starts over in a
+    ///     retry.
     /// - Returns: The metadata of the new file.
     /// - Throws: ``FileStoreError``, with the code `sourceFailed` if the file cannot be read.
     @discardableResult @concurrent
@@ -48,15 +49,15 @@ extension FileStore {
 
     /// Downloads a file to disk, replacing an existing one when the download is complete.
     ///
-    /// The new file has the permissions of the one that it replaces, otherwise the default ones.
+    /// The new file has the permissions of the one that it replaces, and is on the disk when the call returns.
     ///
     /// - Parameters:
     ///   - path: The path in the store.
     ///   - file: The location on disk, whose folder must exist.
     ///   - progress: Called after each piece with the number of bytes received.
     /// - Returns: The metadata of the file.
-    /// - Throws: ``FileStoreError``, with the code `writeFailed` if the file cannot be written; an existing file is
-    ///   then unchanged.
+    /// - Throws: ``FileStoreError``, with the code `writeFailed`, `diskFull` or `permissionDenied` if the file cannot
+    ///   be written; an existing file is then unchanged.
     @discardableResult @concurrent
     public func download(
         _ path: FileStorePath,
@@ -72,7 +73,6 @@ extension FileStore {
 }
 
 extension FileContent {
-    /// Returns a content with the same bytes that reports progress after each piece.
     func reporting(
         _ progress: @escaping @Sendable (FileProgress) -> Void,
         of total: Int?

@@ -1,5 +1,6 @@
 extension FileStore {
-    /// Creates a store whose calls all throw the given error, for code that expects a store where none is available.
+    /// Creates a store whose valid calls all throw the given error, for code that expects a store where none is
+    /// available.
     public init(unavailable error: FileStoreError) {
         self.init(UnavailableFileStoreAdapter(error: error))
     }

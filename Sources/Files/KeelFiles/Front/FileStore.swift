@@ -40,7 +40,8 @@ public struct FileStore: Sendable {
     ///   - path: The path of the file.
     ///   - options: The metadata to store, and the checks to make.
     /// - Returns: The metadata of the new file.
-    /// - Throws: ``FileStoreError``; an existing file is then unchanged, unless the code is `timeout` or `unavailable`.
+    /// - Throws: ``FileStoreError``; an existing file is then unchanged. With the codes `timeout` and `unavailable`, and
+    ///   with `cancelled`, `unknown` or an invalid reply of a remote store, the write may have taken effect.
     @discardableResult @concurrent
     public func write(
         _ data: Data,
@@ -56,10 +57,11 @@ public struct FileStore: Sendable {
     ///   - content: The bytes.
     ///   - path: The path of the file.
     ///   - options: The metadata to store, and the checks to make.
-    ///   - progress: Called after each piece with the number of bytes that the store has taken.
+    ///   - progress: Called after each piece with the number of bytes that the store has taken, which starts over in a
+    ///     retry.
     /// - Returns: The metadata of the new file.
-    /// - Throws: ``FileStoreError``, with the code `sourceFailed` if the content ends in an error, or
-    ///   `checksumMismatch` if its length differs from the announced one.
+    /// - Throws: ``FileStoreError``, with the code `sourceFailed` if the content ends in an error, `checksumMismatch`
+    ///   if its length or checksum differs from the announced one, or `conditionFailed` or `pathTaken`.
     @discardableResult @concurrent
     public func write(
         _ content: FileContent,
@@ -86,8 +88,9 @@ public struct FileStore: Sendable {
     ///   - range: The range to read.
     ///   - limit: The maximum number of bytes to read into memory.
     /// - Returns: The bytes.
-    /// - Throws: ``FileStoreError``, with the code `fileNotFound` if the file does not exist, `tooLarge` if it exceeds
-    ///   the limit, or `damaged` if the bytes are not those that were written.
+    /// - Throws: ``FileStoreError``, with the code `fileNotFound` if the file does not exist, `rangeNotSatisfiable` if
+    ///   the range begins beyond its end, `tooLarge` if the bytes exceed the limit, or `damaged` if they are not those
+    ///   that were written.
     @concurrent
     public func read(
         _ path: FileStorePath,
@@ -222,8 +225,9 @@ public struct FileStore: Sendable {
 
     /// Observes changes of files in a folder and its subfolders, from now on.
     ///
-    /// - Returns: The changes, which end when the task that reads them is canceled.
-    /// - Throws: ``FileStoreError`` with the code `unsupported` if the store's capabilities lack `watching`.
+    /// - Returns: The changes, which end when the task that reads them is canceled or the store's folder is removed.
+    /// - Throws: ``FileStoreError`` with the code `unsupported` if the store's capabilities lack `watching`, or
+    ///   `unavailable` if a folder cannot be watched.
     @concurrent
     public func changes(
         in folder: FileStoreFolder = .root

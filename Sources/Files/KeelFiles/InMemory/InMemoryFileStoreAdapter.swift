@@ -197,7 +197,6 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
 }
 
 extension FileStoreError {
-    /// Returns the error for a file whose name belongs to a folder, or the reverse.
     package static func taken(_ path: FileStorePath) -> FileStoreError {
         FileStoreError(.pathTaken, "“\(path)” is a folder or inside a file.")
     }

@@ -54,7 +54,6 @@ final class Descriptor: Sendable {
         return fstat(number, &status) == 0 ? FileStatus(status) : nil
     }
 
-    /// Returns the status of a name in this folder, or nil if there is no such name.
     func status(of name: String) -> FileStatus? {
         var status = stat()
         guard fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
@@ -74,7 +73,6 @@ final class Descriptor: Sendable {
         return 0
     }
 
-    /// Renames a file or folder, replacing the target.
     func rename(_ name: String, to newFolder: Descriptor, _ newName: String) -> Int32 {
         guard renameat(number, name, newFolder.number, newName) == 0 else { return errno }
         if let trace {
@@ -84,7 +82,6 @@ final class Descriptor: Sendable {
         return 0
     }
 
-    /// Removes a file or an empty folder.
     func remove(_ name: String, isFolder: Bool = false) -> Int32 {
         guard unlinkat(number, name, isFolder ? AT_REMOVEDIR : 0) == 0 else { return errno }
         if let trace { trace.note(.remove(folder: inode, name: name)) }
@@ -111,7 +108,6 @@ final class Descriptor: Sendable {
         return number
     }
 
-    /// Appends all bytes to the file.
     func write(_ bytes: [UInt8]) -> Int32 {
         let failure = bytes.withUnsafeBytes { DescriptorCalls.writeAll(number, $0) }
         if failure == 0, let trace, let status = status() {
@@ -143,8 +139,6 @@ final class Descriptor: Sendable {
     }
 
     /// Reads bytes at an offset; returns fewer only at the end of the file.
-    ///
-    /// - Returns: The bytes, or the error number.
     func read(at offset: Int, count: Int) -> Result<[UInt8], Failure> {
         let (bytes, failure) = DescriptorCalls.read(number, at: offset, count: count)
         return failure == 0 ? .success(bytes) : .failure(Failure(number: failure))
@@ -156,7 +150,6 @@ final class Descriptor: Sendable {
         let kind: FileStatus.Kind?
     }
 
-    /// Returns the names in this folder, in any order, without `.` and `..`.
     func names() -> Result<[String], Failure> { entries().map { $0.map(\.text) } }
 
     /// Returns the names in this folder with their kinds, in any order, without `.` and `..`.

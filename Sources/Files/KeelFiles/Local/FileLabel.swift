@@ -12,11 +12,10 @@ internal import Bionic
 
 /// The metadata that the local store keeps with a file, in its extended attribute `user.keel.file`.
 ///
-/// The attribute is set before the file is renamed into place, so both appear and disappear together.
-///
-/// It is a short CBOR array, because ext4 has room for 60 bytes within the inode. A longer attribute takes a block of
-/// the volume, and freeing that block when the file is replaced makes a write take twice as long (2 ms more, measured
-/// on ext4). A label without attributes and with a CRC-32C has 33 bytes plus its content type.
+/// The attribute is set before the file is renamed into place, so both appear and disappear together. It is a short
+/// CBOR array, because ext4 has room for 60 bytes within the inode; a longer attribute takes a block of the volume, and
+/// freeing that block makes a write take twice as long. A label without attributes and with a CRC-32C has 33 bytes plus
+/// its content type.
 struct FileLabel: Hashable, Sendable {
     /// The version of the content; a new random number for each.
     var version: UInt64
@@ -24,7 +23,7 @@ struct FileLabel: Hashable, Sendable {
     var attributes: [String: String]
     /// The number of the algorithm and the checksum; other programs may know other algorithms.
     private var checksumBytes: [UInt8]
-    /// The size and time of the labeled bytes, to detect changes by other programs.
+    /// The size and time of the labeled bytes.
     var size: Int
     var modified: Int64
 
@@ -68,7 +67,6 @@ struct FileLabel: Hashable, Sendable {
         modified = status.modified
     }
 
-    /// Reads the label of an open file, or returns nil if it has no readable one.
     init?(of file: Descriptor) {
         guard let bytes = file.attribute(Self.name, upTo: Self.maximumBytes),
             let label = try? Self(encoded: bytes)

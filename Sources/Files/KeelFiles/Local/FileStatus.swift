@@ -8,7 +8,6 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// The system's information about a file.
 struct FileStatus: Hashable, Sendable {
     enum Kind: Hashable, Sendable { case file, folder, other }
 

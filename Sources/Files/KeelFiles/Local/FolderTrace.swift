@@ -32,8 +32,7 @@ package enum FolderStep: Sendable {
 
 /// The changes that a local store made, in order.
 ///
-/// Tests repeat a prefix of them elsewhere, as a killed process or a power failure would have left it, and check that
-/// the result can be opened. Stores are traced only in tests.
+/// Tests repeat a prefix of them elsewhere, as a killed process or a power failure would have left it.
 package final class FolderTrace: Sendable {
     private let recorded = Mutex<[FolderStep]>([])
 

@@ -77,7 +77,7 @@ final class FolderWatch: @unchecked Sendable {
         for watch in former.keys where prefixes[watch] == nil { inotify.unwatch(watch) }
     }
 
-    /// Removes the watches of a folder that was moved or removed as a whole, and of its subfolders.
+    /// Removes the watches of a folder that was moved as a whole, and of its subfolders.
     private func forget(_ path: FileStorePath) {
         for (watch, prefix) in prefixes where prefix.utf8.starts(with: (path.string + "/").utf8) {
             prefixes[watch] = nil
@@ -103,7 +103,6 @@ final class FolderWatch: @unchecked Sendable {
 
     private var root: LocalFolder?
 
-    /// Watches a folder and its subfolders.
     func add(
         _ folder: Descriptor,
         _ prefix: String,
@@ -141,7 +140,7 @@ final class FolderWatch: @unchecked Sendable {
 }
 
 extension LocalFileStoreAdapter {
-    /// Follows changes, those of other programs too, with inotify; on Linux alone.
+    /// Observes changes with inotify, including those of other programs.
     public func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges {
         let inbox = FileChangeInbox(folder)
         try FolderWatch.start(self.folder.root, telling: inbox)

@@ -6,10 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The names of the large folder that was read last, for the next page of its listing.
-///
-/// Without this cache each page would read all names of the folder again: a listing of a hundred thousand files would
-/// read ten million.
+/// The names of the large folder that was read last, so that the next page of its listing need not read them again.
 final class ListedNames: Sendable {
     private struct Known {
         let prefix: String
@@ -17,7 +14,7 @@ final class ListedNames: Sendable {
         let entries: [LocalFileStoreAdapter.Entry]
     }
 
-    /// The minimum number of cached names; reading a smaller folder again costs almost nothing.
+    /// The minimum number of cached names.
     private static let fewest = 1_000
     /// The time that a folder must have been unchanged when it was read, in nanoseconds.
     ///
@@ -43,7 +40,6 @@ final class ListedNames: Sendable {
         }
     }
 
-    /// Clears the cache at the end of a listing.
     func forget() { known.withLock { $0 = nil } }
 
     /// Caches the sorted entries of a folder, with the status that the folder had before it was read.

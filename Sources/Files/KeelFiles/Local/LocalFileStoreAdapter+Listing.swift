@@ -38,7 +38,6 @@ extension LocalFileStoreAdapter {
             FilePage(files: files, folders: folders, next: isCutOff ? FileCursor(lastKey) : nil)
         }
 
-        /// Returns whether an item with this key comes after the cursor.
         func isWanted(_ key: String) -> Bool {
             request.after.map { FilePaging.precedes($0.string, key) } ?? true
         }
@@ -110,7 +109,6 @@ extension LocalFileStoreAdapter {
         return low
     }
 
-    /// Opens a folder, or returns nil if it no longer exists.
     private static func folder(
         _ name: String,
         in outer: Descriptor,
@@ -124,7 +122,6 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    /// Returns the summary of a file, or nil if it no longer exists.
     private func file(
         _ entry: Entry,
         in folder: Descriptor,
@@ -153,12 +150,7 @@ extension LocalFileStoreAdapter {
 
     /// Returns the files and folders in a folder, in byte order of their paths.
     ///
-    /// - Parameters:
-    ///   - folder: The folder.
-    ///   - prefix: The path of the folder, with a trailing “/”.
-    ///   - goesOn: Whether the names may come from the cache of the previous page.
-    /// - Returns: The entries.
-    /// - Throws: ``FileStoreError`` with the code `readFailed`.
+    /// With `goesOn`, the names may come from the cache of the previous page.
     private func entries(
         of folder: Descriptor,
         _ prefix: String,
@@ -184,7 +176,6 @@ extension LocalFileStoreAdapter {
         return sorted
     }
 
-    /// Returns whether a folder or one of its subfolders contains a file.
     private func hasFiles(_ folder: Descriptor, _ prefix: String) throws(FileStoreError) -> Bool {
         for entry in try entries(of: folder, prefix) {
             if !entry.isFolder { return true }

@@ -119,15 +119,8 @@ extension LocalFileStoreAdapter {
         return metadata
     }
 
-    /// Renames a file to its path if the condition on the existing file holds.
-    ///
-    /// - Parameters:
-    ///   - new: The file.
-    ///   - path: The path of the file.
-    ///   - condition: The condition on the existing file.
-    ///   - known: The metadata of the new file; nil if it has no label.
-    /// - Returns: The metadata of the file at its path.
-    /// - Throws: ``FileStoreError``: `conditionFailed`, `pathTaken`, `notAFile`.
+    /// Renames a file to its path if the condition on the existing file holds; `known` is the metadata of the new file,
+    /// or nil if it has no label.
     private func publish(
         _ new: NewFile,
         _ path: FileStorePath,

@@ -18,18 +18,18 @@ internal import Foundation
 
 /// An adapter that keeps files in a folder on disk.
 ///
-/// A file is written to a temporary name and renamed once it is on the disk: after a crash, the old file or the new one
-/// is there, and the next opening removes the remains of unfinished writes. Links below the folder are never followed,
-/// so neither a path nor another program can lead a call out of it. Several processes can share a folder. Files that
-/// other programs put there are files of the store as well.
+/// A file is written to a temporary name and renamed once it is complete: after a crash, the old file or the new one is
+/// there, and the next opening removes the remains of unfinished writes. Links below the folder are never followed, so
+/// neither a path nor another program can lead a call out of it. Several processes can share a folder. Files that other
+/// programs put there are files of the store as well.
 ///
 /// The content type, the attributes and a checksum are stored in an extended attribute of the file. On a volume without
-/// extended attributes, content types follow from the extension, files have no checksum, and writing a file with
-/// attributes fails with `unsupported`. A folder named `.keel-files` is reserved for the store.
+/// extended attributes, content types follow from the extension, files have no checksum, and writing a file with a
+/// given content type or attributes fails with `unsupported`. A folder named `.keel-files` is reserved for the store.
 public final class LocalFileStoreAdapter: FileStoreAdapter {
     /// The configuration of a local store.
     public struct Configuration: Hashable, Sendable {
-        /// The durability of a change when its call returns.
+        /// How much a change survives when its call has returned.
         public enum Durability: Hashable, Sendable {
             /// The change survives the end of the process. A power failure can undo it, and truncate files that were
             /// written shortly before.
@@ -38,7 +38,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
             case power
         }
 
-        /// The durability of a change when its call returns.
+        /// How much a change survives when its call has returned.
         public var durability = Durability.power
         /// Whether reading a whole file verifies its checksum, and fails with `damaged` at the end if it differs.
         public var verifiesChecksums = true
@@ -57,7 +57,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
 
     /// Opens a folder, creating it if it does not exist.
     ///
-    /// - Throws: ``FileStoreError``: `permissionDenied`, `diskFull` or `writeFailed`.
+    /// - Throws: ``FileStoreError``: `permissionDenied`, `diskFull`, `readFailed` or `writeFailed`.
     public convenience init(
         folder path: String,
         configuration: Configuration = Configuration()

@@ -51,9 +51,7 @@ struct LocalFolder: Sendable {
         case blocked
     }
 
-    /// Resolves the folder of a file.
-    ///
-    /// - Throws: ``FileStoreError`` with the code `notAFile` if a link is in the way.
+    /// Resolves the folder of a file; throws `notAFile` if a link is in the way.
     func way(to path: FileStorePath) throws(FileStoreError) -> Way {
         var folder = root
         for name in path.names.dropLast() {
@@ -77,10 +75,8 @@ struct LocalFolder: Sendable {
         return .folder(folder)
     }
 
-    /// Opens the folder of a file, creating missing folders, which with `syncs` survive a power failure.
-    ///
-    /// - Returns: The folder.
-    /// - Throws: ``FileStoreError``: `pathTaken` if a file has the name of a folder.
+    /// Opens the folder of a file, creating missing folders, which with `syncs` survive a power failure; throws
+    /// `pathTaken` if a file has the name of a folder.
     func makeWay(to path: FileStorePath, syncs: Bool) throws(FileStoreError) -> Descriptor {
         var folder = root
         for name in path.names.dropLast() {
@@ -121,9 +117,7 @@ struct LocalFolder: Sendable {
         return folder
     }
 
-    /// Opens a file for reading, or returns nil if it does not exist.
-    ///
-    /// - Throws: ``FileStoreError`` with the code `notAFile` for links, devices and sockets.
+    /// Opens a file for reading, or returns nil if it does not exist; throws `notAFile` for links, devices and sockets.
     func open(_ path: FileStorePath) throws(FileStoreError) -> (Descriptor, FileStatus)? {
         guard case .folder(let folder) = try way(to: path) else { return nil }
         // Without O_NONBLOCK, opening a pipe without a writer would block.
@@ -148,9 +142,7 @@ struct LocalFolder: Sendable {
         }
     }
 
-    /// Removes the folders above a file that have become empty, innermost first.
-    ///
-    /// - Returns: The innermost folder that remains.
+    /// Removes the folders above a file that have become empty, and returns the innermost folder that remains.
     @discardableResult
     func removeEmptyFolders(above path: FileStorePath) -> Descriptor? {
         for folder in path.foldersAbove.reversed() {
@@ -169,11 +161,8 @@ struct LocalFolder: Sendable {
         return root
     }
 
-    /// Removes a folder and its subfolders, unless one of them contains a file.
-    ///
-    /// A process that was killed while writing or removing a file may have left empty folders.
-    ///
-    /// - Returns: Whether the folder is gone.
+    /// Removes a folder and its subfolders, which a killed process may have left, unless one of them contains a file;
+    /// returns whether the folder is gone.
     func removeIfEmpty(_ name: String, in outer: Descriptor) -> Bool {
         guard case .success(let own) = outer.open(name, O_RDONLY | O_DIRECTORY),
             case .success(let names) = own.names()

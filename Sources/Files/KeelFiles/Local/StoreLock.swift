@@ -13,11 +13,11 @@ internal import Bionic
 
 /// The lock that serializes the last steps of changes, within the process and across processes.
 ///
-/// The lock is held for a few operations on names, and never while the bytes of a file are written. If a change must
-/// survive a power failure, it is held until the folder is synchronized.
+/// The lock is held for a few operations on names and, if changes must survive a power failure, until the folder is
+/// synchronized; never while the bytes of a file are written.
 ///
-/// Waiting does not block a thread, and ends when the task is canceled. The wait for a process that was stopped while
-/// it held the lock, such as by a debugger, is limited to ``patience``.
+/// Waiting does not block a thread, and ends when the task is canceled. The wait for another process that keeps the
+/// lock is limited to ``patience``.
 final class StoreLock: Sendable {
     /// The maximum time that a change waits for other processes, counted from the last time that this process had the
     /// lock.
@@ -34,13 +34,7 @@ final class StoreLock: Sendable {
     /// The time when a change of this process last released the lock.
     private let lastHeld = Mutex(Duration.zero)
 
-    /// Creates a lock.
-    ///
-    /// - Parameters:
-    ///   - file: The file that other processes lock as well.
-    ///   - path: The path of the file, for messages.
-    ///   - patience: The maximum time that a change waits for other processes.
-    ///   - clock: The clock that measures the wait.
+    /// Creates a lock on a file that other processes lock as well; `path` is for messages.
     init(
         _ file: Descriptor,
         path: String,
@@ -53,10 +47,8 @@ final class StoreLock: Sendable {
         timeline = Timeline(clock)
     }
 
-    /// Runs a change under the lock.
+    /// Runs a short change under the lock, blocking its thread.
     ///
-    /// - Parameter body: The change, which must be short because it blocks its thread.
-    /// - Returns: The result of the change.
     /// - Throws: The errors of the change; before it begins, `cancelled`, or `timeout` if another process keeps the
     ///   lock.
     func hold<Value>(

@@ -2,7 +2,6 @@
 internal import KeelCore
 internal import KeelFiles
 
-/// The address of a bucket.
 struct S3Address: Hashable, Sendable {
     let scheme: String
     let authority: String
@@ -50,7 +49,6 @@ struct S3Address: Hashable, Sendable {
         }
     }
 
-    /// Returns the percent-encoded path of a key, or of the bucket.
     func path(of key: String?) -> String {
         pathPrefix + PercentEncoding.encode(key ?? "", keepsSlashes: true)
     }

@@ -11,8 +11,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The connection of one adapter, which signs and sends requests, repeats them where that is safe, and interprets
-/// refusals.
+/// The connection of one adapter: signs, sends and repeats requests, and interprets refusals.
 final class S3Connection: Sendable {
     /// The maximum size of a document: a list of a thousand keys of maximum length, with each byte encoded as three.
     private static let largestDocument = 8 << 20
@@ -55,7 +54,6 @@ final class S3Connection: Sendable {
         systemTime = now
     }
 
-    /// Returns the same connection with other settings for the requests of one call.
     func with(_ settings: S3FileStoreAdapter.Configuration) throws(S3Failure) -> S3Connection {
         do throws(FileStoreError) {
             let skew = skew.withLock { $0 }
@@ -71,7 +69,6 @@ final class S3Connection: Sendable {
         }
     }
 
-    /// Whether bodies of replies arrive as sent by the server, whatever their `Content-Encoding`.
     var leavesBodiesEncoded: Bool { transport.features.contains(.rawContentCoding) }
 
     /// The time by the server's clock, as far as it is known.
@@ -79,7 +76,6 @@ final class S3Connection: Sendable {
 
     // MARK: Sending
 
-    /// Sends a request and returns the successful reply.
     func reply(to call: S3Call) async throws(S3Failure) -> HTTPReply {
         try await repeating(call) { () async throws(S3Failure) in try await self.attempt(call) }
     }
@@ -96,8 +92,7 @@ final class S3Connection: Sendable {
 
     /// Sends a request and returns the document of the successful reply.
     ///
-    /// For copies and the completion of uploads, the server begins the reply before the outcome is known, so the body
-    /// of a reply with status 200 may contain a refusal.
+    /// For copies and the completion of uploads, the body of a reply with status 200 may contain a refusal.
     func document(
         of call: S3Call
     ) async throws(S3Failure) -> (head: HTTPResponse, document: XMLElement) {
@@ -219,7 +214,6 @@ final class S3Connection: Sendable {
         return request
     }
 
-    /// Returns a request whose URL alone can be sent.
     func presigned(_ call: S3Call, for duration: Duration) async throws(S3Failure) -> HTTPRequest {
         let credentials = try await credentials { () async throws in
             try await self.configuration.credentials.credentials()
@@ -274,14 +268,10 @@ final class S3Connection: Sendable {
         }
     }
 
-    /// Corrects the clock to the server's if a refusal is about time.
+    /// Corrects the clock to the server's if a refusal is about time; returns whether to sign the request again.
     ///
-    /// Over a plain connection, an attacker may have written the reply.
-    ///
-    /// - Parameters:
-    ///   - refusal: The refusal.
-    ///   - correction: The correction of the clock with which the refused request was signed.
-    /// - Returns: Whether to sign the request again.
+    /// Over a plain connection, an attacker may have written the reply. `correction` is that with which the refused
+    /// request was signed.
     private func adoptsTime(
         of refusal: S3ErrorReply,
         after correction: TimeInterval
@@ -306,7 +296,6 @@ final class S3Connection: Sendable {
 }
 
 extension FileStoreError {
-    /// Returns the error for a reply that cannot be interpreted.
     static func invalidReply(_ reason: String) -> FileStoreError {
         FileStoreError(.invalidReply, "The server's reply is invalid: \(reason).")
     }

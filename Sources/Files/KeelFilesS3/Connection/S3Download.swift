@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// The bytes of an object, or of a part of it, read on demand.
 ///
-/// If the connection is lost, a new request continues with the same version. More than two parts are read with several
-/// requests at a time. The bytes of a whole object are compared with its checksum if the server has provided one.
+/// If the connection is lost, a new request continues with the same version. The bytes of a whole object are compared
+/// with its checksum if the server has provided one.
 struct S3Download: Sendable {
     private let adapter: S3FileStoreAdapter
     private let path: FileStorePath
@@ -25,7 +25,6 @@ struct S3Download: Sendable {
         first = FirstReply(begun.reply)
     }
 
-    /// Creates a download of a part of another one.
     private init(_ whole: S3Download, _ range: Range<Int>) {
         adapter = whole.adapter
         path = whole.path
@@ -72,7 +71,6 @@ struct S3Download: Sendable {
         return FileReader { () async throws(FileStoreError) in try await next(of: reading) }
     }
 
-    /// Returns all bytes, in pieces.
     func pieces() async throws(FileStoreError) -> [[UInt8]] {
         let reader = reader(nil, isCut: false, hash: nil)
         var pieces: [[UInt8]] = []
@@ -115,7 +113,6 @@ struct S3Download: Sendable {
         }
     }
 
-    /// Returns a reply for the remaining bytes.
     private func rest(_ count: Int) async throws(S3Failure) -> HTTPReply {
         let start = range.lowerBound + count
         let begun = try await adapter.get(
@@ -154,7 +151,6 @@ private final class FirstReply: Sendable {
     }
 }
 
-/// The progress of one reading, for one reader at a time.
 private final class S3BodyReading: Sendable {
     private struct State {
         var body: HTTPByteStream.Iterator?
@@ -177,7 +173,6 @@ private final class S3BodyReading: Sendable {
     /// Whether bytes are missing and there is no reply to read them from.
     var needsReply: Bool { state.withLock { $0.body == nil && $0.count < expected } }
 
-    /// The checksum of all bytes, if requested.
     var checksum: FileChecksum? { state.withLock { $0.hash?.checksum } }
 
     func resume(with reply: HTTPReply) {

@@ -12,13 +12,9 @@ struct S3ErrorReply: Hashable, Sendable {
     let status: Int
     /// The server's code; empty if the reply has no body, as for HEAD.
     let code: String
-    /// The region of the bucket according to the server.
     let region: String?
-    /// The id of the request in the server's log.
     let requestID: String?
-    /// The server's time in seconds since 1970.
     let serverTime: Int64?
-    /// The pause that the server asks for.
     let retryAfter: Duration?
 
     init(_ head: HTTPResponse, _ body: [UInt8]) {
@@ -67,7 +63,6 @@ struct S3ErrorReply: Hashable, Sendable {
             || !isPassing && (status >= 500 && status != 501)
     }
 
-    /// Whether the time of the request was too early or too late by the server's clock.
     var isAboutTime: Bool { code == "RequestTimeTooSkewed" || code == "RequestExpired" }
 
     var isAboutExpiry: Bool { code == "ExpiredToken" || code == "ExpiredTokenException" }
@@ -85,7 +80,6 @@ struct S3ErrorReply: Hashable, Sendable {
     }
     var isBeyondEnd: Bool { code == "InvalidRange" || status == 416 }
 
-    /// Returns the error for the caller, with the subject of the call in its message.
     func error(of subject: String, isWrite: Bool) -> FileStoreError {
         var text = "\(subject) failed: the server says \(code.isEmpty ? "" : code + " ")"
         text += "(status \(status)"
@@ -181,7 +175,6 @@ enum S3Failure: Error {
         }
     }
 
-    /// Whether the server may have executed the request, although the call failed.
     var mayHaveTakenEffect: Bool {
         switch self {
         case .refused(let refusal): refusal.isUnclear

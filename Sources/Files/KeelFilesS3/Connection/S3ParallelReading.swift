@@ -33,7 +33,6 @@ final class S3ParallelReading: Sendable {
 
     deinit { state.withLock { for part in $0.requested { part.cancel() } } }
 
-    /// The checksum of all bytes, if requested.
     var checksum: FileChecksum? { state.withLock { $0.hash?.checksum } }
 
     func next() async throws(FileStoreError) -> [UInt8]? {

@@ -2,11 +2,10 @@
 internal import KeelHTTP
 internal import Synchronization
 
-/// A stall timeout for the body of a request, regardless of how long sending all of it takes.
+/// A stall timeout for the body of a request, however long sending all of it takes.
 ///
-/// The transport's timeout of the first byte of a reply counts from the start of the exchange: over a slow line it
-/// would end every large request while its body is still being sent. This timeout counts from the last piece that the
-/// transport has taken.
+/// It counts from the last piece that the transport has taken, unlike the transport's timeout of the first byte of a
+/// reply, which counts from the start of the exchange.
 final class UploadStallTimeout: Sendable {
     /// The size of the pieces passed to the transport; smaller bodies need no stall timeout.
     static let pieceByteCount = 64 << 10
@@ -42,9 +41,8 @@ final class UploadStallTimeout: Sendable {
         }
     }
 
-    /// Sends a request with this body, and cancels it if no piece was taken for the limit.
-    ///
-    /// A stall is detected after at most twice the limit. The method returns only after the exchange has ended.
+    /// Sends a request with this body, and cancels it if no piece was taken for the limit, after at most twice the
+    /// limit; returns only after the exchange has ended.
     func guarding(
         _ clock: any Clock<Duration>,
         _ exchange: @escaping @Sendable () async throws(TransportError) -> HTTPReply

@@ -25,15 +25,17 @@ public import Foundation
 ///
 /// 1. the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, unless
 ///    ``Configuration/profile`` names a profile;
-/// 2. the web identity of `AWS_WEB_IDENTITY_TOKEN_FILE` and `AWS_ROLE_ARN`, as for pods of Kubernetes;
-/// 3. the profile, in `~/.aws/credentials` and `~/.aws/config`: keys, a role with `source_profile`, `credential_source`
-///    or `web_identity_token_file`, single sign-on, or `credential_process`;
+/// 2. the web identity of `AWS_WEB_IDENTITY_TOKEN_FILE` and `AWS_ROLE_ARN`, as for pods of Kubernetes, unless
+///    ``Configuration/profile`` names a profile;
+/// 3. the profile, in `~/.aws/credentials` and `~/.aws/config`: a role with `source_profile`, `credential_source` or
+///    `web_identity_token_file`, keys, single sign-on, or `credential_process`;
 /// 4. the container's endpoint: `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI` or `AWS_CONTAINER_CREDENTIALS_FULL_URI`;
 /// 5. the metadata service of EC2, version 2 only, unless `AWS_EC2_METADATA_DISABLED` is `true`.
 ///
 /// A source that is configured and fails ends the search with its error, because the next source could belong to
 /// another account. A command of `credential_process` is killed after a minute, and when no caller waits any more.
 /// Temporary credentials are renewed five minutes before they expire. Concurrent callers share one renewal; if it
+/// fails, the current credentials are used until a minute before their end.
 /// fails, the current credentials are used until a minute before their end.
 public final class AWSCredentialsChain: AWSCredentialsProvider {
     /// The settings of a chain.
@@ -42,7 +44,8 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
         public var environment: [String: String]
         /// The profile to use instead of the environment's keys; nil for `AWS_PROFILE`, and `default` without it.
         public var profile: String?
-        /// The region of the token service; nil for the region of the environment or of the profile.
+        /// The region of the token service; nil for the region of the environment or of the profile, otherwise
+        /// `us-east-1`.
         public var region: String?
 
         /// Creates a configuration.
@@ -90,8 +93,9 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
 
     /// Returns the credentials of the first source that is configured.
     ///
-    /// - Throws: `FileStoreError` with the code `credentialsMissing`, whose message says which sources were asked and
-    ///   why each had nothing, `unavailable` if a service could not be reached, or `CancellationError`.
+    /// - Throws: `CancellationError`, or `FileStoreError`: `credentialsMissing`, whose message says which sources were
+    ///   asked and why each had nothing, `credentialsRefused` or `unavailable` if a service refused or could not be
+    ///   reached, or another error of the source.
     public func credentials() async throws -> AWSCredentials {
         let current = kept.withLock { $0 }
         if let current, current.remains(Self.renewal, at: context.now()) {
@@ -151,7 +155,6 @@ extension AWSCredentialsChain: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Credentials and their end.
 struct ExpiringCredentials: Sendable {
     let credentials: AWSCredentials
     /// The end; nil for permanent credentials.
@@ -171,7 +174,6 @@ enum CredentialFinding: Sendable {
     case absent(String)
 }
 
-/// One source of the chain.
 protocol CredentialSource: Sendable {
     /// The name of the source in messages.
     var name: String { get }
@@ -180,7 +182,6 @@ protocol CredentialSource: Sendable {
     func fetch() async throws(FileStoreError) -> CredentialFinding
 }
 
-/// The keys in the environment.
 struct EnvironmentSource: CredentialSource {
     let name = "environment"
     private let environment: [String: String]

@@ -50,10 +50,8 @@ struct CredentialContext: Sendable {
         return token
     }
 
-    /// Sends a request; `limit` is the time until the reply is complete, and `service` a name for messages.
-    ///
-    /// - Returns: The status and the body, whatever the status is.
-    /// - Throws: `unavailable` if the service does not reply.
+    /// Sends a request, and returns the status and the body, whatever the status is; throws `unavailable` if the
+    /// service does not reply within `limit`.
     func send(
         _ request: HTTPRequest,
         body: [UInt8]? = nil,
@@ -76,7 +74,6 @@ struct CredentialContext: Sendable {
         }
     }
 
-    /// Returns a request for an address such as `https://host/path?query`.
     static func request(
         _ method: HTTPRequest.Method,
         _ address: String,
@@ -120,7 +117,6 @@ struct CredentialContext: Sendable {
         )
     }
 
-    /// Returns a decoded JSON reply.
     static func decode<Value: Decodable>(
         _ type: Value.Type,
         _ bytes: [UInt8],
@@ -165,7 +161,6 @@ struct CredentialDocument: Decodable {
         version = try values.decodeIfPresent(Int.self, forKey: .version)
     }
 
-    /// Returns the credentials, or throws if the date of their end is invalid.
     func credentials(of service: String) throws(FileStoreError) -> ExpiringCredentials {
         let expiry = S3Object.time(expiration)
         guard expiration == nil || expiry != nil else {

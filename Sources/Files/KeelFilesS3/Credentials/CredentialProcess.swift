@@ -177,7 +177,6 @@ enum CredentialProcess {
         return .success(output)
     }
 
-    /// Returns the time until an instant, 0 once it has passed.
     private static func milliseconds(until end: ContinuousClock.Instant) -> Int32 {
         let rest = max(.zero, end - ContinuousClock.now) / Duration.milliseconds(1)
         return Int32(min(rest.rounded(.up), Double(Int32.max)))
@@ -238,7 +237,6 @@ private final class RunningProcess: Sendable {
         }
     }
 
-    /// Returns whether the process has ended, without waiting.
     func hasEnded() -> Bool {
         state.withLock { state in
             guard let number = state.number else { return true }

@@ -59,7 +59,6 @@ struct ContainerSource: CredentialSource {
             .map { [(name: "authorization", value: $0)] } ?? []
     }
 
-    /// Returns whether a host, with or without a port, is loopback or that of a container service.
     static func isLocal(_ authority: String) -> Bool {
         // In `user@host`, the host follows the “@”.
         guard !authority.utf8.contains(UInt8(ascii: "@")) else { return false }

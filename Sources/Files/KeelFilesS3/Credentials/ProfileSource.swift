@@ -47,9 +47,7 @@ struct ProfileSource: CredentialSource {
         )
     }
 
-    /// Returns the credentials of a profile, or nil if it has none.
-    ///
-    /// The profiles that led here must not be visited again.
+    /// Returns the credentials of a profile, or nil if it has none; `visited` are the profiles that led here.
     private func credentials(
         of name: String,
         _ profiles: AWSProfiles,
@@ -139,7 +137,6 @@ struct ProfileSource: CredentialSource {
         return try await service.assume(wanted, by: source.credentials)
     }
 
-    /// Returns the credentials of a `credential_source`.
     private func named(
         _ source: String?,
         _ name: String

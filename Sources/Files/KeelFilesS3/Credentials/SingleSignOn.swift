@@ -25,7 +25,6 @@ struct SingleSignOn: Sendable {
     private let cacheName: String
     private let isSession: Bool
 
-    /// Checks the settings of a profile.
     init(
         _ context: CredentialContext,
         profile: String,

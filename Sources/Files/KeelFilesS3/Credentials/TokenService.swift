@@ -11,7 +11,6 @@ internal import Foundation
 
 /// AWS's Security Token Service, which exchanges an identity for temporary credentials of a role.
 struct TokenService: Sendable {
-    /// The parameters of a request to assume a role.
     struct Role: Sendable {
         var name: String
         var session: String?
@@ -24,7 +23,6 @@ struct TokenService: Sendable {
     let context: CredentialContext
     let region: String
 
-    /// Assumes a role with other credentials.
     func assume(
         _ role: Role,
         by credentials: AWSCredentials
@@ -42,7 +40,6 @@ struct TokenService: Sendable {
         return try await self.credentials(of: signed, body)
     }
 
-    /// Assumes a role with the token of an identity provider.
     func assume(_ role: Role, withToken token: String) async throws(FileStoreError)
         -> ExpiringCredentials
     {

@@ -24,8 +24,8 @@ extension AWSCredentials: CustomStringConvertible, CustomReflectable {
 
 /// A type that provides current credentials.
 ///
-/// It is called before each request, possibly from many tasks at the same time, so it should cache credentials until
-/// shortly before they expire.
+/// It is called before each request, possibly from many tasks at once, so it should cache credentials until shortly
+/// before they expire.
 public protocol AWSCredentialsProvider: Sendable {
     /// Returns the credentials to sign with.
     ///

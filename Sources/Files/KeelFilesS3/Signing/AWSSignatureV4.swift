@@ -63,7 +63,6 @@ public struct AWSSignatureV4: Sendable {
             Payload(text: Hexadecimal.text(of: SHA256.hash(data: bytes)))
         }
 
-        /// Returns the payload of a body with a known SHA-256.
         static func hash(_ bytes: [UInt8]) -> Payload {
             Payload(text: Hexadecimal.text(of: bytes))
         }
@@ -129,7 +128,7 @@ public struct AWSSignatureV4: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request. Its fields are signed, so the sender must send the same ones.
-    ///   - duration: The validity, from 1 second to ``maximumExpiry``.
+    ///   - duration: The validity, from 1 second to ``maximumExpiry``, in whole seconds.
     ///   - payload: The coverage of the body by the signature; `unsigned` for S3.
     ///   - credentials: The credentials to sign with. When they expire, so does the request.
     ///   - date: The start of the validity.

@@ -11,15 +11,8 @@ struct CanonicalRequest: Sendable {
     let signedFields: String
     let text: String
 
-    /// Creates the canonical form.
-    ///
-    /// - Parameters:
-    ///   - method: The method of the request.
-    ///   - path: The path as sent.
-    ///   - query: The names and values of the query, not encoded.
-    ///   - fields: The fields to sign, in the order of the request.
-    ///   - payload: The hash of the body, or its placeholder.
-    ///   - rules: The rules of the service.
+    /// Creates the canonical form; the path is as sent, the query is not encoded, and the fields are in the order of
+    /// the request.
     init(
         method: String,
         path: String,
@@ -41,7 +34,6 @@ struct CanonicalRequest: Sendable {
         text = lines.joined(separator: "\n")
     }
 
-    /// Returns the text to sign: the time, the scope and the hash of the request.
     func stringToSign(_ time: SignatureTime, scope: String) -> String {
         let hash = Hexadecimal.text(of: SHA256.hash(data: Array(text.utf8)))
         return [AWSSignatureV4.algorithm, time.text, scope, hash].joined(separator: "\n")

@@ -7,9 +7,7 @@ public import Foundation
 #endif
 
 /// The credentials in the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, and for temporary credentials
-/// `AWS_SESSION_TOKEN`.
-///
-/// The variables are those of every AWS tool; an empty one counts as not set.
+/// `AWS_SESSION_TOKEN`; an empty variable counts as not set.
 public struct EnvironmentAWSCredentials: AWSCredentialsProvider {
     private let environment: [String: String]
 

@@ -6,7 +6,6 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The time of a signature, as a day and as a day with its time, in UTC.
 struct SignatureTime: Hashable, Sendable {
     /// The day, such as `20150830`.
     let day: String

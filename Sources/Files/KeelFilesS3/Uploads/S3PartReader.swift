@@ -33,7 +33,6 @@ final class S3PartReader: Sendable {
         algorithm.flatMap { algorithm in state.withLock { $0.hashes[algorithm]?.checksum } }
     }
 
-    /// Returns the next bytes in the given number, or fewer at the end.
     func next(_ byteCount: Int) async throws(FileStoreError) -> [UInt8] {
         var part = state.withLock { state in
             defer { state.rest = [] }
@@ -47,7 +46,6 @@ final class S3PartReader: Sendable {
         return part
     }
 
-    /// Returns whether all bytes have been returned.
     func isOver() async throws(FileStoreError) -> Bool {
         if state.withLock({ !$0.rest.isEmpty }) { return false }
         guard let piece = try await read() else { return true }

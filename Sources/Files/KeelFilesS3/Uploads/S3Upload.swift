@@ -207,8 +207,8 @@ struct S3Upload: Sendable {
 
     // MARK: Completing and aborting
 
-    /// Completes the upload, creating the file from its parts, whose checksum the server verifies, and returns the
-    /// entity tag.
+    /// Completes the upload, creating the file from its parts, and returns the entity tag; the server verifies the
+    /// checksum.
     func complete(
         _ parts: [S3Part],
         _ condition: [(name: String, value: String)],
@@ -286,7 +286,6 @@ struct S3Upload: Sendable {
         return found.version.string == "\(hash)-\(parts.count)" ? found.version : nil
     }
 
-    /// Removes the sent parts and the record.
     func abandon() async {
         await Self.abort(id, of: file.key, connection)
         manifest?.remove()

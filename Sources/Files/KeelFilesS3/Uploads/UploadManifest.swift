@@ -24,7 +24,7 @@ struct S3Part: Codable, Hashable, Sendable {
 ///
 /// The file has a line of JSON for the upload, and one for each part, appended when the part has arrived. A line that a
 /// killed process left unfinished is ignored, and its part is sent again. A lock prevents two processes from resuming
-/// the same upload; it ends with the process.
+/// the same upload.
 final class UploadManifest: Sendable {
     /// The first line.
     struct Head: Codable, Hashable, Sendable {
@@ -147,9 +147,7 @@ final class UploadManifest: Sendable {
         }
     }
 
-    /// Records a part that has arrived.
-    ///
-    /// A part that cannot be recorded, such as on a full disk, is sent again if the upload has to be resumed.
+    /// Records a part that has arrived; one that cannot be recorded is sent again if the upload is resumed.
     func add(_ part: S3Part) {
         let line = Self.line(part)
         end.withLock { end in
@@ -158,7 +156,6 @@ final class UploadManifest: Sendable {
         }
     }
 
-    /// Removes the record of a finished upload.
     func remove() { try? files.remove(path) }
 
     private static func line(_ value: some Encodable) -> [UInt8] {

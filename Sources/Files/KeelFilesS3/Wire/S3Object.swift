@@ -42,7 +42,6 @@ enum S3Object {
         FileVersion(String(tag.drop { $0 == "\"" }.reversed().drop { $0 == "\"" }.reversed()))
     }
 
-    /// Returns the field that requires a version.
     static func ifMatch(_ version: FileVersion) -> (name: String, value: String) {
         (name: "if-match", value: "\"\(version.string)\"")
     }
@@ -78,14 +77,12 @@ enum S3Object {
         Data(checksum.bytes).base64EncodedString()
     }
 
-    /// Returns a checksum in S3's encoding, or nil for anything else.
     static func checksum(_ text: String, by algorithm: FileChecksum.Algorithm) -> FileChecksum? {
         Data(base64Encoded: text).flatMap { try? FileChecksum(algorithm, bytes: Array($0)) }
     }
 
-    /// Returns the checksum of all bytes of an object.
-    ///
-    /// A `COMPOSITE` checksum is ignored, because it covers the checksums of the parts.
+    /// Returns the checksum of all bytes of an object; a `COMPOSITE` one covers the checksums of the parts, and is
+    /// ignored.
     static func checksum(in fields: HTTPFields) -> FileChecksum? {
         guard fields.first("x-amz-checksum-type") != "COMPOSITE" else { return nil }
         for algorithm in FileChecksum.Algorithm.allCases {

@@ -2,9 +2,7 @@
 struct XMLElement: Sendable {
     /// The name without its prefix.
     let name: String
-    /// The concatenated text directly in the element.
     fileprivate(set) var text = ""
-    /// The child elements, in order.
     fileprivate(set) var children: [XMLElement] = []
 
     subscript(name: String) -> XMLElement? { children.first { $0.name == name } }

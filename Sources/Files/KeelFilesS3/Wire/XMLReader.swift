@@ -4,7 +4,6 @@ internal import KeelCore
 ///
 /// It supports what S3's replies use: elements, attributes (which it drops), text with the five predefined and numeric
 /// entities, CDATA, comments and the declaration. Document types are refused, so entities cannot be declared or expand.
-/// Foundation's parser would require every app on Linux to link libxml2.
 struct XMLReader {
     enum Event: Hashable {
         case start(String)
