@@ -1,8 +1,6 @@
 package import KeelCore
 
 /// Argon2 version 1.3 (RFC 9106), computed on one thread.
-///
-/// Neither the cryptography library nor Apple's systems provide Argon2.
 package struct Argon2 {
     /// The three ways to select the blocks that are mixed.
     package enum Variant: UInt32, CaseIterable {

@@ -64,7 +64,7 @@ enum Argon2Block {
         b = rotated(b ^ c, 63)
     }
 
-    /// Returns BLAKE2b's addition, made costlier in hardware by a product of the lower halves.
+    /// Returns BLAKE2b's addition with a product of the lower halves.
     @inline(__always)
     private static func sum(_ left: UInt64, _ right: UInt64) -> UInt64 {
         left &+ right &+ 2 &* (left & 0xFFFF_FFFF) &* (right & 0xFFFF_FFFF)

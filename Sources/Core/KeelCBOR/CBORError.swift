@@ -1,7 +1,6 @@
 /// An error of reading CBOR, with its position.
 ///
-/// The error is small and never boxed: readers throw it typed, and the calling module uses it as the cause of its own
-/// error. It contains no content, only kinds and an offset.
+/// It contains no content, only kinds and an offset.
 package struct CBORError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The bytes end inside an item, or a count exceeds the remaining bytes.

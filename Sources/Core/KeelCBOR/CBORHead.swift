@@ -17,7 +17,7 @@ struct CBORHead: Sendable {
 
     @inlinable var majorType: UInt8 { initial >> 5 }
 
-    /// Whether a break ends the item; also true for the break itself.
+    /// Whether the length is indefinite; also true for a break.
     @inlinable var isIndefinite: Bool { initial & 0x1f == 31 }
 }
 
@@ -85,7 +85,6 @@ extension CBORReader {
         return head.end..<(head.end + count)
     }
 
-    /// Returns the error for another kind than `expected` at the cursor.
     @usableFromInline
     func mismatch(_ expected: CBORKind) -> CBORError {
         guard cursor < bytes.endIndex else { return CBORError(.truncated, at: cursor) }

@@ -29,9 +29,7 @@ package enum CBORKind: UInt8, Hashable, Sendable, CaseIterable {
     /// The stop code of an item of indefinite length, which is not an item itself.
     case `break`
 
-    /// Creates the kind of the initial byte `initial`, or returns nil for a byte without a meaning in RFC 8949.
-    ///
-    /// Those bytes have additional information 28 to 30, or 31 on integers and tags (appendix B).
+    /// Creates the kind of an initial byte, or returns nil for one that RFC 8949 reserves (appendix B).
     @inlinable
     package init?(initialByte initial: UInt8) {
         let info = initial & 0x1f

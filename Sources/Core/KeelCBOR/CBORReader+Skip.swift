@@ -1,8 +1,8 @@
 extension CBORReader {
     /// Skips one whole item of any kind.
     ///
-    /// Checks that the item is well-formed (RFC 8949 appendix C) but not that it is valid: text may not be UTF-8, and
-    /// map keys may repeat.
+    /// The item must be well-formed (RFC 8949 appendix C), but need not be valid: text may not be UTF-8, and map keys
+    /// may repeat.
     package mutating func skip() throws(CBORError) {
         cursor = try end(ofItemAt: cursor, depth: 0)
     }
@@ -32,7 +32,6 @@ extension CBORReader {
         }
     }
 
-    /// Returns the index after the items of an array, a map or a tag.
     private func end(ofContentsAfter head: CBORHead, depth: Int) throws(CBORError) -> Int {
         var index = head.end
         if head.isIndefinite {

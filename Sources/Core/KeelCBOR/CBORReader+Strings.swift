@@ -13,11 +13,10 @@ extension CBORReader {
         return text
     }
 
-    /// Reads a text string and returns the range of its UTF-8, for comparisons without a `String`.
+    /// Reads a text string and returns the range of its UTF-8.
     ///
-    /// Set `validating` to false where an invalid byte would only fail a comparison, as for keys.
-    ///
-    /// - Throws: `unsupported` for a string in chunks, which has no single range: use ``readText()``.
+    /// Set `validating` to false where an invalid byte would only fail a comparison. A string in chunks, which has no
+    /// single range, throws `unsupported`.
     @inlinable
     package mutating func readTextRange(
         validating: Bool = true
@@ -42,9 +41,7 @@ extension CBORReader {
         return Array(bytes[range])
     }
 
-    /// Reads a byte string and returns its range.
-    ///
-    /// - Throws: `unsupported` for a string in chunks, as ``readTextRange(validating:)`` does.
+    /// Reads a byte string and returns its range; a string in chunks throws `unsupported`.
     @inlinable
     package mutating func readByteStringRange() throws(CBORError) -> Range<Int> {
         let head = try head(at: cursor)
@@ -55,7 +52,7 @@ extension CBORReader {
         return range
     }
 
-    /// Returns the text at a range that this reader returned, or nil if it is not UTF-8.
+    /// Returns the text at a range of this reader, or nil if it is not UTF-8.
     @inlinable
     package func text(in range: Range<Int>) -> String? {
         // `String(validating:as:)` looks up generic metadata on each call; `decoding` would repair.
@@ -63,9 +60,7 @@ extension CBORReader {
         return withBytes(in: range) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns whether the bytes at a range that this reader returned equal `other`, without creating a `String`.
-    ///
-    /// Canonically equivalent texts differ, as they do on disk.
+    /// Returns whether the bytes at a range of this reader equal `other`.
     @inlinable
     package func textEquals(_ range: Range<Int>, _ other: some Collection<UInt8>) -> Bool {
         let equal = other.withContiguousStorageIfAvailable { wanted in
@@ -75,7 +70,7 @@ extension CBORReader {
         return equal ?? bytes[range].elementsEqual(other)
     }
 
-    /// Passes the bytes at `range` to a closure without a slice, which would cost a retain and a release.
+    /// Passes the bytes at `range` to a closure without a slice, to save a retain and a release.
     @inlinable
     @inline(__always)
     func withBytes<Result>(
@@ -92,7 +87,7 @@ extension CBORReader {
         }
     }
 
-    /// Compares two buffers of the same length eight bytes at a time, inline because keys are too short for a call.
+    /// Compares two buffers of the same length eight bytes at a time.
     @inlinable
     @inline(__always)
     static func equalBytes(
@@ -116,7 +111,6 @@ extension CBORReader {
         return true
     }
 
-    /// Reads the chunks of a string of indefinite length into one array.
     @usableFromInline
     mutating func readChunks(_ head: CBORHead) throws(CBORError) -> [UInt8] {
         var content: [UInt8] = []

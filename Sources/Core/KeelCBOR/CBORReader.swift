@@ -1,14 +1,10 @@
 /// A cursor over encoded CBOR items (RFC 8949).
 ///
-/// The reader works in place and creates only the requested values. It is safe with hostile bytes: every length is
-/// checked against the remaining bytes, nothing traps, and nesting is limited. A read that throws does not change
-/// ``position``, so the caller can try another kind.
-///
-/// Positions are indices of the given array or slice, so ranges remain valid in it.
+/// The reader works in place. It is safe with hostile bytes: every length is checked against the remaining bytes,
+/// nothing traps, and nesting is limited. A read that throws does not change ``position``, so the caller can try
+/// another kind. Positions are indices of the given array or slice.
 package struct CBORReader: Sendable {
-    /// The maximum nesting of an item that is skipped or decoded as a tree.
-    ///
-    /// The limit suffices for any document, and fits the 512 KiB stack of a thread.
+    /// The maximum nesting of an item that is skipped or decoded as a tree, which fits the 512 KiB stack of a thread.
     package static let nestingLimit = 512
 
     package let bytes: ArraySlice<UInt8>
@@ -28,9 +24,7 @@ package struct CBORReader: Sendable {
         cursor = bytes.startIndex
     }
 
-    /// The index of the next item.
-    ///
-    /// A new value must be an index of the bytes or their end, such as a position that a reader returned.
+    /// The index of the next item; a new value must be an index of the bytes or their end.
     @inlinable
     package var position: Int {
         get { cursor }
@@ -43,7 +37,6 @@ package struct CBORReader: Sendable {
         }
     }
 
-    /// Whether every byte has been read.
     @inlinable
     package var isAtEnd: Bool { cursor == bytes.endIndex }
 
@@ -53,7 +46,7 @@ package struct CBORReader: Sendable {
         guard isAtEnd else { throw CBORError(.trailingBytes, at: cursor) }
     }
 
-    /// Returns the kind of the next item from its first byte, without reading the item.
+    /// Returns the kind of the next item without reading it.
     @inlinable
     package func peekKind() throws(CBORError) -> CBORKind {
         guard cursor < bytes.endIndex else { throw CBORError(.truncated, at: cursor) }
@@ -145,8 +138,8 @@ package struct CBORReader: Sendable {
     /// Reads the head of an array and returns the number of items, or nil if a break (``readBreakIfPresent()``) ends
     /// them.
     ///
-    /// The count is at most the number of remaining bytes. Limit the capacity reserved for it nevertheless, because
-    /// nested heads may each claim as much.
+    /// The count is at most the number of remaining bytes; limit the capacity reserved for it, because nested heads may
+    /// each claim as much.
     @inlinable
     package mutating func readArrayHeader() throws(CBORError) -> Int? {
         let head = try head(at: cursor)

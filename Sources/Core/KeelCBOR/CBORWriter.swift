@@ -2,8 +2,7 @@
 ///
 /// Every head and every float has its shortest form (section 4.2.1), and lengths are always definite. The output is
 /// deterministic if the caller writes the keys of each map once and in order (a shorter text comes before a longer
-/// one). The writer has no state except the bytes: the caller ensures that each header is followed by its number of
-/// items.
+/// one). The caller ensures that each header is followed by its number of items.
 package struct CBORWriter: Sendable {
     package var bytes: [UInt8]
 
@@ -46,7 +45,6 @@ package struct CBORWriter: Sendable {
         }
     }
 
-    /// Writes an integer of major type 0.
     @inlinable
     package mutating func unsigned(_ value: UInt64) {
         head(0x00, value)
@@ -58,9 +56,8 @@ package struct CBORWriter: Sendable {
         head(0x20, complement)
     }
 
-    /// Writes a simple value of RFC 8949 section 3.3; 20 to 23 are the booleans, null, undefined.
-    ///
-    /// - Precondition: `value` is not in 24 to 31, which are reserved.
+    /// Writes a simple value (RFC 8949 section 3.3), which must not be 24 to 31; 20 to 23 are the booleans, null and
+    /// undefined.
     package mutating func simple(_ value: UInt8) {
         precondition(!(24...31).contains(value), "CBOR reserves the simple values 24 to 31")
         head(0xe0, UInt64(value))
@@ -68,8 +65,7 @@ package struct CBORWriter: Sendable {
 
     /// Writes a number in the shortest of the three widths that preserves its bits.
     ///
-    /// The sign of zero is preserved. Every NaN becomes `f97e00` (section 4.2.2), so that equal documents have equal
-    /// bytes.
+    /// The sign of zero is preserved. Every NaN becomes `f97e00` (section 4.2.2).
     @inlinable
     package mutating func double(_ value: Double) {
         let single = Float(value)
@@ -125,7 +121,6 @@ package struct CBORWriter: Sendable {
         head(0xa0, UInt64(count))
     }
 
-    /// Writes a tag, which applies to the next item.
     @inlinable
     package mutating func tag(_ number: UInt64) {
         head(0xc0, number)
@@ -133,7 +128,6 @@ package struct CBORWriter: Sendable {
 
     // MARK: Heads
 
-    /// Writes a head (section 3): the major type in the top bits, the argument in the fewest bytes.
     @inlinable
     @inline(__always)
     mutating func head(_ majorType: UInt8, _ argument: UInt64) {
@@ -144,7 +138,6 @@ package struct CBORWriter: Sendable {
         }
     }
 
-    /// Writes a head whose argument has its own bytes; not inlined because it is rare.
     @usableFromInline
     mutating func longHead(_ majorType: UInt8, _ argument: UInt64) {
         switch argument {
@@ -165,7 +158,6 @@ package struct CBORWriter: Sendable {
         }
     }
 
-    /// Writes a string of either kind, with a single copy if its bytes are contiguous.
     @inlinable
     @inline(__always)
     mutating func string(_ majorType: UInt8, _ content: some Collection<UInt8>) {

@@ -1,7 +1,6 @@
 /// A type that encrypts and authenticates small pieces of data.
 ///
-/// Modules that keep data at rest depend on this protocol instead of a cipher. All calls are synchronous, because a log
-/// call cannot wait. A conforming type promises that
+/// All calls are synchronous. A conforming type promises that
 ///
 /// - ``open(_:context:)`` returns the bytes sealed with the same context, and throws for another context, another key
 ///   or changed bytes;
@@ -18,13 +17,13 @@ public protocol ByteSealing: Sendable {
     /// Returns the bytes that were sealed, after verifying that they were neither changed nor moved.
     func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8]
 
-    /// Returns a keyed hash of `plain`, 32 bytes long, for lookups by equality.
+    /// Returns a keyed hash of `plain`, for lookups by equality.
     func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8]
 
     /// Returns the bytes sealed again, under the key that seals now; nil if they are under it already.
     ///
-    /// Stores call it to leave a former key, so that it can be destroyed. The default opens and seals, whatever the key
-    /// of the bytes is: implement it if there are several keys.
+    /// Stores call it to leave a former key, so that the key can be destroyed. The default always opens and seals:
+    /// implement it if there are several keys.
     func reseal(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8]?
 
     /// Returns whether sealed bytes that do not open will never open again, because their key was destroyed.

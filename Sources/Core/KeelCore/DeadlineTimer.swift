@@ -2,10 +2,9 @@ import Synchronization
 
 /// A timer that cancels operations at their deadlines, with one sleeping task for any number of operations.
 ///
-/// A deadline costs a heap entry and a child task of the caller, or only the heap entry if the operation can be ended
-/// in another way: ``watch(until:_:)``. The sleeping task exists only while a deadline is pending. On system clocks it
-/// outlives the last operation and sleeps until the deadline that it knew, so that consecutive calls, each with a limit
-/// of a minute, start one sleep per minute instead of one per call. It ends with the timer at the latest.
+/// A deadline costs a heap entry and a child task of the caller, or only the heap entry with ``watch(until:_:)``. The
+/// sleeping task exists only while a deadline is pending. In a timer that lingers, it sleeps on until the deadline that
+/// it knew, so that consecutive calls with a limit of a minute start one sleep per minute.
 package final class DeadlineTimer: Sendable {
     private struct State {
         var heap = DeadlineHeap()
@@ -41,11 +40,10 @@ package final class DeadlineTimer: Sendable {
 
     package var count: Int { state.withLock { $0.heap.count } }
 
-    /// Runs `operation` and cancels it when the timer's time reaches `end`.
+    /// Runs `operation` and cancels it when the timer's time reaches `end`; returns its result, and whether its
+    /// deadline came first.
     ///
     /// The method returns only after `operation` has ended, even if it ignores cancellation.
-    ///
-    /// - Returns: The result of the operation, and whether its deadline came first.
     package func run<Value: Sendable>(
         until end: Duration,
         _ operation: @escaping @Sendable () async -> Value
@@ -55,11 +53,9 @@ package final class DeadlineTimer: Sendable {
         return (await value, entry.wasReached)
     }
 
-    /// Calls `expire` when the timer's time reaches `end`, unless ``end(_:)`` is called first.
+    /// Calls `expire` when the timer's time reaches `end`, unless ``end(_:)`` is called first with the returned entry.
     ///
-    /// Use this method for operations that can be ended without canceling their task, because it needs no child task.
-    ///
-    /// - Returns: The entry to pass to ``end(_:)``.
+    /// It serves operations that can be ended without canceling their task, because it needs no child task.
     @discardableResult
     package func watch(
         until end: Duration,
@@ -106,9 +102,8 @@ package final class DeadlineTimer: Sendable {
         idle?.cancel()
     }
 
-    /// Ensures that a task sleeps until the first deadline, or that none sleeps without a deadline.
-    ///
-    /// - Returns: The sleeper that is no longer needed.
+    /// Ensures that a task sleeps until the first deadline, or that none sleeps without a deadline; returns the sleeper
+    /// that is no longer needed.
     private func arm(_ state: inout State) -> Task<Void, Never>? {
         guard let end = state.heap.first?.end else {
             state.generation += 1
@@ -192,10 +187,8 @@ package final class DeadlineEntry: @unchecked Sendable {
     }
 }
 
-/// The task of an operation with a deadline.
-///
-/// `@unchecked` because only `cancel()` of its handle is used, which any task may call while the task exists. The task
-/// exists until it has taken the handle back under the entry's lock.
+/// `@unchecked` because only `cancel()` of its handle is used, which any task may call while the task exists: until it
+/// has taken the handle back under the entry's lock.
 private struct DeadlineTask: @unchecked Sendable {
     let handle: UnsafeCurrentTask
 }
@@ -210,7 +203,6 @@ struct DeadlineHeap {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The entry with the earliest deadline.
     var first: DeadlineEntry? {
         mutating get {
             while let entry = entries.first, !entry.isWaiting { removeFirst() }
@@ -243,7 +235,6 @@ struct DeadlineHeap {
         return due
     }
 
-    /// Removes the entries that are no longer pending.
     private mutating func compact() {
         entries.removeAll { !$0.isWaiting }
         for index in (0..<entries.count / 2).reversed() { sink(from: index) }

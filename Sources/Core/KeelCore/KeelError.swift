@@ -31,12 +31,8 @@ public struct ErrorKind: Hashable, Sendable {
 
 /// The kinds of failures of one area of Keel.
 ///
-/// Codes are static members of an open set, so later versions can add one without breaking a caller's `switch`.
-/// ``KeelErrorCode/known`` lists all of them; a test checks the advice of each.
-///
-/// A conforming type is a struct whose only stored property is ``kind``. Each area has its own type rather than one
-/// generic type for all, so that its page of documentation lists its codes; Keel's own types forward the other
-/// properties, so that an app that logs a code need not import KeelCore.
+/// Codes are static members of an open set, so later versions can add one without breaking a caller's `switch`. A
+/// conforming type is a struct whose only stored property is ``kind``.
 public protocol KeelErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// The code's description.
     var kind: ErrorKind { get }
@@ -130,7 +126,7 @@ extension KeelError {
     public var failureReason: String? { nil }
     public var helpAnchor: String? { nil }
 
-    /// The code and the message on one line, suitable for a log.
+    /// The code, the message and the description of the cause.
     public var description: String {
         guard let cause else { return "\(code.name): \(message)" }
         return "\(code.name): \(message) (cause: \(cause))"

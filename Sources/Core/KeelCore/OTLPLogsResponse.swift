@@ -20,7 +20,7 @@ package struct OTLPLogsResponse: Decodable, Sendable {
 
     private let partialSuccess: PartialSuccess?
 
-    /// The number of refused records; an unreadable number counts as none.
+    /// The number of refused records; 0 if it is unreadable.
     package var rejectedCount: Int {
         max(0, Int(clamping: partialSuccess?.rejectedLogRecords?.value ?? 0))
     }

@@ -2,8 +2,8 @@
 ///
 /// The pause before retry *n* is uniformly random between zero and `min(maximumDelay, baseDelay × multiplier^(n-1))`:
 /// "full jitter", which spreads the callers of a server that has just recovered (M. Brooker, "Exponential Backoff And
-/// Jitter", AWS Architecture Blog, 2015). The policy does not decide whether a call *may* be repeated: that depends on
-/// the error and on what the call may already have done.
+/// Jitter", AWS Architecture Blog, 2015). Whether a call may be repeated depends on the error and on what the call may
+/// already have done: the policy does not decide it.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of attempts, including the first one; at least 1.
     public var attempts: Int
@@ -17,10 +17,9 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The factor by which the upper bound grows with each pause.
     public var multiplier: Double
 
-    /// The time since the start of the first attempt after which no retry begins.
+    /// The time since the start of the first attempt after which no retry begins; nil for no limit.
     ///
-    /// A pause that would exceed the limit is not started: the call ends with its last error at once. Nil means no
-    /// limit.
+    /// If a pause would exceed the limit, the call ends with its last error at once.
     public var totalLimit: Duration?
 
     /// Creates a policy; fewer than 1 attempts, and a multiplier below 1, count as 1.

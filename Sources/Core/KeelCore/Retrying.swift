@@ -1,7 +1,6 @@
 /// Calls `operation` until it succeeds, fails with an error that is not retried, or reaches a limit of the policy.
 ///
-/// Cancellation of the calling task ends a pause at once. The last error of `operation` is then thrown, so that the
-/// caller learns what went wrong and not only that the task was canceled.
+/// Cancellation of the calling task ends a pause at once, and the last error of `operation` is thrown.
 ///
 /// - Parameters:
 ///   - policy: The number of attempts, and the pauses between them.
@@ -33,9 +32,7 @@ public func withRetry<Value, Failure: Error>(
     )
 }
 
-/// Calls `operation` like the function without a generator, drawing the pauses from the given one.
-///
-/// With a seeded generator and a test clock, a test sees the same pauses each time.
+/// Calls `operation` like the function without a generator, drawing the pauses from the given one, for tests.
 public func withRetry<Value, Failure: Error, Generator: RandomNumberGenerator>(
     _ policy: RetryPolicy,
     clock: any Clock<Duration> = ContinuousClock(),

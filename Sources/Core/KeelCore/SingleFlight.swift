@@ -9,11 +9,11 @@ import Synchronization
 ///
 /// - The first caller of a key starts its operation. Callers that come while the operation is running wait for the same
 ///   result, including an error. A later caller starts a new operation.
-/// - A canceled caller returns with `CancellationError` at once, and the operation continues for the others. When the
-///   last caller has left, the operation is canceled, and the next caller of the key starts a new one without waiting
-///   for the old one to end.
+/// - A canceled caller throws `CancellationError` at once, and the operation continues for the others. When the last
+///   caller has left, the operation is canceled, and the next caller of the key starts a new one without waiting for
+///   the old one to end.
 /// - The operation runs in its own task, with the priority and task-local values of the caller that started it. Waiting
-///   callers resume in FIFO order.
+///   callers resume in the order in which they came.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let state = Mutex(State())
 

@@ -2,8 +2,7 @@ internal import Synchronization
 
 /// A value whose changes can be watched.
 ///
-/// A watcher gets the current value and then the latest one after each change; a slow watcher misses intermediate
-/// values. Watching ends when the broadcast is released.
+/// A watcher gets the current value, then the latest one after changes. Watching ends when the broadcast is released.
 package final class StateBroadcast<Value: Sendable & Equatable>: Sendable {
     private struct State {
         var value: Value
@@ -25,10 +24,10 @@ package final class StateBroadcast<Value: Sendable & Equatable>: Sendable {
 
     package var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
 
-    /// Changes the value and notifies the watchers, unless the value is equal.
+    /// Changes the value, and notifies the watchers unless it is equal.
     package func set(_ value: Value) { change { $0 = value } }
 
-    /// Changes the value in place and notifies the watchers, unless the value is equal.
+    /// Changes the value in place, and notifies the watchers unless it is equal.
     package func change(_ change: (inout Value) -> Void) {
         state.withLock { state in
             let before = state.watchers.isEmpty ? nil : state.value

@@ -40,9 +40,8 @@ package final class TaskQueue: Sendable {
 
     package init(admitting count: Int = 1) { state = Mutex(State(free: max(1, count))) }
 
-    /// Waits until the task is admitted.
-    ///
-    /// - Returns: Whether the task was admitted, and has to call ``leave()``; false if it was canceled first.
+    /// Waits until the task is admitted; returns false if it was canceled first, and otherwise has to be balanced by
+    /// ``leave()``.
     package func enter() async -> Bool {
         if Task.isCancelled { return false }
         let ticket = state.withLock { state -> UInt64? in
@@ -76,6 +75,5 @@ package final class TaskQueue: Sendable {
         next?.resume(returning: true)
     }
 
-    /// The number of waiting tasks.
     package var count: Int { state.withLock { $0.waiting.count } }
 }

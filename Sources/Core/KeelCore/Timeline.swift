@@ -1,12 +1,8 @@
 /// A clock with a concrete type of instants: the time since the timeline was created.
-///
-/// The instants of an `any Clock<Duration>` have an unknown type, but times in a heap or compared between calls need a
-/// known one.
 package struct Timeline: Sendable {
     private let read: @Sendable () -> Duration
     private let wait: @Sendable (Duration) async throws -> Void
 
-    /// Creates a timeline that begins now.
     package init(_ clock: any Clock<Duration>) {
         // The default clock is used with its concrete type, because calls read it several times and each reading
         // through the protocol would look up its types again.
@@ -25,10 +21,9 @@ package struct Timeline: Sendable {
         self.wait = wait
     }
 
-    /// The time since the timeline was created.
     package var now: Duration { read() }
 
-    /// Sleeps until the given time since the timeline was created.
+    /// Sleeps until a time since the timeline was created.
     package func sleep(until end: Duration) async throws { try await wait(end) }
 
     private static func beginning<C: Clock<Duration>>(_ clock: C) -> Timeline {

@@ -27,9 +27,8 @@ package final class DeflateStream {
         stream.deallocate()
     }
 
-    /// Compresses bytes, or ends the compressed data with nil.
-    ///
-    /// - Returns: The output so far, possibly empty, or nil if memory is exhausted.
+    /// Compresses bytes, or ends the compressed data with nil; returns the output so far, or nil if memory is
+    /// exhausted.
     package func deflate(_ input: ArraySlice<UInt8>?) -> [UInt8]? {
         guard isOpen else { return nil }
         var result: [UInt8] = []

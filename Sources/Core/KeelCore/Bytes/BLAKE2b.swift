@@ -1,6 +1,4 @@
-/// The hash function BLAKE2b (RFC 7693) without a key, on which Argon2 is based.
-///
-/// The cryptography library does not provide it.
+/// The hash function BLAKE2b (RFC 7693) without a key.
 package struct BLAKE2b {
     private static let initial: [UInt64] = [
         0x6A09_E667_F3BC_C908, 0xBB67_AE85_84CA_A73B, 0x3C6E_F372_FE94_F82B, 0xA54F_F53A_5F1D_36F1,

@@ -6,10 +6,10 @@ internal import Foundation
 
 /// Base64 (RFC 4648), with the standard or the URL alphabet.
 package enum Base64 {
-    /// Encodes bytes with the standard alphabet and padding.
+    /// Encodes with the standard alphabet and padding.
     package static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-    /// Encodes bytes with the URL alphabet, without padding.
+    /// Encodes with the URL alphabet, without padding.
     package static func encodeForURL(_ bytes: [UInt8]) -> String {
         let digits = encode(bytes).utf8.compactMap { digit -> UInt8? in
             switch digit {
@@ -22,9 +22,7 @@ package enum Base64 {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Decodes text of either alphabet, with or without padding, as required by proto3's JSON form.
-    ///
-    /// - Returns: The bytes; nil if the text is not Base64.
+    /// Decodes text of either alphabet, with or without padding; returns nil if it is not Base64.
     package static func decode(_ text: String) -> [UInt8]? {
         var digits = text.utf8.map { digit -> UInt8 in
             switch digit {

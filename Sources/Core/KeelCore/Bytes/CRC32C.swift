@@ -3,9 +3,8 @@ internal import CKeelChecksum
 /// The checksum CRC-32C (Castagnoli), as used by iSCSI, ext4 and many logs.
 ///
 /// The polynomial and its reflected form are those of RFC 3720, appendix B.4. The processor's CRC instruction is used
-/// if there is one. Otherwise, tables process eight bytes at a time, after M. Kounavis and F. Berry, "A Systematic
-/// Approach to Building High Performance, Software-based, CRC Generators" (2005). The checksum detects accidental
-/// changes, not attacks.
+/// if there is one; otherwise tables, after M. Kounavis and F. Berry, "A Systematic Approach to Building High
+/// Performance, Software-based, CRC Generators" (2005).
 package struct CRC32C: Sendable {
     private var state: UInt32 = .max
 
@@ -55,11 +54,11 @@ package struct CRC32C: Sendable {
         return checksum.value
     }
 
-    /// Returns the checksum of two concatenated parts from theirs, without reading the parts; `count` is the size of
-    /// the second in bytes.
+    /// Returns the checksum of two concatenated parts from theirs, without reading them; `count` is the second's size
+    /// in bytes.
     ///
-    /// A checksum is a remainder in the ring of polynomials over GF(2). Appending the second part shifts the first one
-    /// by its number of bits, which is a multiplication by a power of x.
+    /// A checksum is a remainder of polynomials over GF(2). The second part shifts the first one by its number of bits,
+    /// which is a multiplication by a power of x.
     package static func joined(_ first: UInt32, _ second: UInt32, count: Int) -> UInt32 {
         // x to the 8, squared for each binary digit of the count; the highest bit is x to the 0.
         var power: UInt32 = 1 << 23

@@ -1,4 +1,3 @@
-/// Strings of JSON.
 package enum JSONString {
     /// Appends a string with the escapes of RFC 8259 section 7.
     package static func append(_ text: String, to bytes: inout [UInt8]) {
@@ -6,7 +5,6 @@ package enum JSONString {
         text.withUTF8 { append(utf8: $0, to: &bytes) }
     }
 
-    /// Appends UTF-8 text as a string.
     package static func append(utf8 text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var start = 0

@@ -1,7 +1,6 @@
 // Numbers in files are little-endian, at any alignment.
 
 extension UnsafeRawBufferPointer {
-    /// Returns the number at a position, which must be within the bytes.
     @inlinable
     package func loadLittleEndian<Number: FixedWidthInteger & BitwiseCopyable>(
         at position: Int,
@@ -10,7 +9,6 @@ extension UnsafeRawBufferPointer {
         Number(littleEndian: loadUnaligned(fromByteOffset: position, as: type))
     }
 
-    /// Returns the eight bytes at a position, which must be within the bytes.
     @inlinable
     package func word(at position: Int) -> UInt64 {
         UInt64(littleEndian: loadUnaligned(fromByteOffset: position, as: UInt64.self))
@@ -47,7 +45,7 @@ extension FixedWidthInteger {
     }
 }
 
-/// A reader of consecutive numbers and byte ranges, which returns nil at the end.
+/// A reader of consecutive little-endian numbers and byte ranges.
 package struct ByteCursor {
     private let bytes: UnsafeRawBufferPointer
     package private(set) var position: Int
@@ -59,7 +57,6 @@ package struct ByteCursor {
 
     package var remaining: Int { bytes.count - position }
 
-    /// Reads the next number, or returns nil at the end.
     package mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type)
         -> Number?
     {
@@ -68,7 +65,6 @@ package struct ByteCursor {
         return bytes.loadLittleEndian(at: position, as: type)
     }
 
-    /// Reads the next bytes, or returns nil if there are fewer.
     package mutating func stretch(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, remaining >= count else { return nil }
         defer { position += count }

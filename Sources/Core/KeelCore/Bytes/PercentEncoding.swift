@@ -1,9 +1,7 @@
 /// Percent-encoding of single values (RFC 3986 section 2).
 package enum PercentEncoding {
-    /// Returns `text` with every byte encoded that is not unreserved (RFC 3986 section 2.3).
-    ///
-    /// The result means exactly this text in any place: in a path segment, or in the name or the value of a query item.
-    /// With `keepsSlashes`, slashes are kept as well.
+    /// Returns `text` with every byte encoded that is not unreserved (RFC 3986 section 2.3), for a path segment or the
+    /// name or value of a query item; with `keepsSlashes`, slashes are kept as well.
     package static func encode(_ text: String, keepsSlashes: Bool = false) -> String {
         if text.utf8.allSatisfy(isUnreserved) { return text }
         var encoded = ""
@@ -18,11 +16,9 @@ package enum PercentEncoding {
         return encoded
     }
 
-    /// Encodes the characters of a path literal that cannot occur in a path.
+    /// Encodes the characters of a path literal that cannot occur in a path (RFC 3986 section 3.3).
     ///
-    /// Slashes, percent triplets and the delimiters that RFC 3986 section 3.3 allows in a segment are kept. Returns nil
-    /// if the text contains a question mark or a number sign, which would end the path, or a percent sign that begins
-    /// no triplet.
+    /// Returns nil if the text contains `?` or `#`, which would end the path, or a percent sign that begins no triplet.
     package static func encodePath(_ text: String) -> String? {
         if text.utf8.allSatisfy(isOfPath) { return text }
         var encoded = ""
@@ -43,8 +39,7 @@ package enum PercentEncoding {
         return encoded
     }
 
-    /// Returns a text with every byte encoded that is neither unreserved nor reserved (RFC 3986 section 2.2); percent
-    /// triplets are kept.
+    /// Encodes every byte that is neither unreserved nor reserved (RFC 3986 section 2.2) nor part of a percent triplet.
     package static func encodeReserved(_ bytes: [UInt8]) -> String {
         var encoded = ""
         for (index, byte) in bytes.enumerated() {
@@ -66,7 +61,6 @@ package enum PercentEncoding {
         String(decoding: decode(Array(text.utf8), plusIsSpace: plusIsSpace), as: UTF8.self)
     }
 
-    /// Decodes percent triplets, leaving invalid ones unchanged.
     package static func decode(_ bytes: [UInt8], plusIsSpace: Bool) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
@@ -86,7 +80,6 @@ package enum PercentEncoding {
         return decoded
     }
 
-    /// Whether the bytes begin with a percent sign and two hexadecimal digits.
     package static func isTriplet(_ bytes: ArraySlice<UInt8>) -> Bool {
         let triplet = bytes.prefix(3)
         return triplet.count == 3 && triplet.first == UInt8(ascii: "%")

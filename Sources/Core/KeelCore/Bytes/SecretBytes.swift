@@ -1,4 +1,4 @@
-/// Comparison in constant time, which does not reveal where two values differ.
+/// Comparison in constant time.
 package enum ConstantTime {
     package static func isEqual(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Bool
     {

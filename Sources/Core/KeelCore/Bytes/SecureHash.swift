@@ -1,6 +1,6 @@
 /// SHA-256 (FIPS 180-4), for modules that do not depend on a cryptography library.
 ///
-/// Use it for small inputs that are not secret, such as public keys and the names of stored entries.
+/// Use it for small inputs that are not secret.
 package enum SecureHash {
     package static func digest(_ message: [UInt8]) -> [UInt8] {
         var padded = message

@@ -8,9 +8,9 @@ import Musl
 import Bionic
 #endif
 
-/// System calls on open files, repeated until they have done all of their work.
+/// System calls on open files, repeated until they have done all of their work or fail.
 ///
-/// Calls interrupted by a signal are repeated. Failures are error numbers; zero means success.
+/// Failures are error numbers; zero means success.
 package enum DescriptorCalls {
     /// Reads bytes at an offset; returns fewer only at the end of the file, or on failure.
     package static func read(
@@ -39,7 +39,7 @@ package enum DescriptorCalls {
         return (bytes, failure)
     }
 
-    /// Writes all bytes at an offset; nil is the descriptor's position.
+    /// Writes all bytes at an offset, or at the descriptor's position.
     package static func writeAll(
         _ descriptor: Int32,
         _ bytes: UnsafeRawBufferPointer,

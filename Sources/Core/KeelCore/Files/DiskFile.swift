@@ -11,10 +11,8 @@ import Bionic
 final class DiskFile: OpenFile {
     private let descriptor: Int32
     private let path: String
-    /// The identity of the file: its inode and device numbers.
     private let inode: ino_t
     private let device: dev_t
-    /// Whether it is a regular file instead of a folder, pipe or device.
     let isRegular: Bool
     /// Whether the descriptor may have a lock.
     private let isLocked: Bool

@@ -14,13 +14,12 @@ import Bionic
 /// folder that others can write to, a link could lead to any file of the user. Links in parent folders and to existing
 /// files are followed. Folders, pipes and devices are refused; opening a pipe does not wait for its other end.
 package struct DiskFileSystem: FileSystem {
-    /// The permissions of new files, before the process's umask.
     private let permissions: mode_t
 
     /// Creates access to the machine's files.
     ///
-    /// - Parameter permissions: The permissions of new files, before the process's umask; by default only the owner may
-    ///   read and write them. Users who may read files may also enter new folders.
+    /// - Parameter permissions: The permissions of new files, before the process's umask. Users who may read files may
+    ///   also enter new folders.
     package init(permissions: UInt16 = 0o600) { self.permissions = mode_t(permissions) }
 
     package func makeFolder(_ path: String) throws(FileSystemError) {

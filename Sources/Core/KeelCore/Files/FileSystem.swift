@@ -10,9 +10,8 @@ internal import Bionic
 
 /// The file operations that crash-safe code needs.
 ///
-/// The implementation is ``DiskFileSystem``. `SimulatedFileSystem` of KeelTestSupport records each step and can stop
-/// after any of them, to test that a log, journal or file store survives a crash. Paths are complete paths with `/`;
-/// calls block briefly.
+/// `SimulatedFileSystem` of KeelTestSupport records each step and can stop after any of them, to test what survives a
+/// crash. Paths are complete paths with `/`; calls block briefly.
 package protocol FileSystem: Sendable {
     /// Creates a folder and its parents, unless they exist.
     func makeFolder(_ path: String) throws(FileSystemError)
@@ -35,10 +34,8 @@ package protocol FileSystem: Sendable {
     /// Makes new, renamed and removed names in a folder survive a power failure.
     func syncFolder(_ path: String) throws(FileSystemError)
 
-    /// Acquires a lock that ends with its last reference, or with the process however that ends.
+    /// Acquires a lock that ends with its last reference or with the process, on a file that is created if missing.
     ///
-    /// - Parameter path: The file to lock, which is created if missing.
-    /// - Returns: The lock.
     /// - Throws: ``FileSystemError`` of the kind `busy` if the lock is held, including by another part of this process.
     func lock(_ path: String) throws(FileSystemError) -> any FileLock
 }
@@ -61,8 +58,8 @@ package enum FileAccess: Hashable, Sendable {
 package protocol FileLock: AnyObject, Sendable {
     /// Returns whether a path still refers to the locked file.
     ///
-    /// If the holder of a lock removes the lock file, waiting processes acquire a lock on a file without a name. They
-    /// detect that with this method, and lock the new file.
+    /// If the holder of a lock removes the file, waiting processes acquire a lock on a file without a name: they then
+    /// lock the new file.
     func isStill(at path: String) -> Bool
 }
 
@@ -87,8 +84,6 @@ package protocol OpenFile: AnyObject, Sendable {
     func truncate(to size: Int) throws(FileSystemError)
 
     /// Gives the file the permissions of another one, and its group and its owner as far as the process may.
-    ///
-    /// Without that file, or on a file system without permissions, nothing changes.
     func takeAccess(of path: String)
 
     /// Makes the bytes written so far survive a power failure.
@@ -103,7 +98,6 @@ extension OpenFile {
 }
 
 extension FileSystem {
-    /// Removes a file if it exists.
     package func removeIfThere(_ path: String) throws(FileSystemError) {
         do throws(FileSystemError) {
             try remove(path)
@@ -121,7 +115,6 @@ extension FileSystem {
         return try file.read(at: 0, count: min(try file.size(), limit))
     }
 
-    /// Opens a file for reading; returns nil if it does not exist.
     package func openIfThere(_ path: String) throws(FileSystemError) -> (any OpenFile)? {
         do throws(FileSystemError) {
             return try open(path, for: .reading)
@@ -133,9 +126,8 @@ extension FileSystem {
 
     /// Writes a temporary file, in place of what a crash left of it, and renames it over another one.
     ///
-    /// With `keepsAccess`, those who can read and write the replaced file can do so with the new one.
-    ///
-    /// - Throws: `FileSystemError`; the replaced file is then unchanged.
+    /// With `keepsAccess`, those who can read and write the replaced file can do so with the new one. If it throws, the
+    /// replaced file is unchanged. The new name survives a power failure once the folder is synced.
     package func replaceFile(
         _ path: String,
         by newPath: String,
@@ -152,12 +144,9 @@ extension FileSystem {
 }
 
 extension FileSystem {
-    /// Acquires a lock on a file, which is created if missing, and waits for its holder.
+    /// Acquires a lock like ``lock(_:)``, waiting for its holder; throws `busy` when the time is over.
     ///
-    /// This method blocks its thread, and is intended for locks that are held for a few file operations.
-    ///
-    /// - Returns: The lock.
-    /// - Throws: ``FileSystemError`` of the kind `busy` when the time is over.
+    /// It blocks its thread, and is intended for locks that are held for a few file operations.
     package func lock(
         _ path: String,
         waitingUpTo milliseconds: Int

@@ -19,7 +19,6 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         case notPermitted
         /// The disk is full, or the user's quota is used up.
         case noSpace
-        /// The lock is already held.
         case busy
         /// Any other failure, such as a failing disk.
         case other

@@ -12,7 +12,6 @@ internal import Musl
 /// `@unchecked` because of the dispatch source: it is set once and may be canceled from any thread, and the system
 /// calls are thread-safe.
 package final class Inotify: @unchecked Sendable {
-    /// A change reported by the system.
     package struct Event: Sendable {
         /// The number that ``watch(_:for:)`` returned for the file or folder; -1 if events were lost.
         package let watch: Int32
@@ -25,9 +24,7 @@ package final class Inotify: @unchecked Sendable {
     private let descriptor: Int32
     private var source: (any DispatchSourceProtocol)?
 
-    /// Opens an instance that watches nothing yet.
-    ///
-    /// - Throws: The system's error, for example for too many instances.
+    /// Opens an instance that watches nothing yet; throws the system's error, for example for too many instances.
     package init() throws(FileSystemError) {
         let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard descriptor >= 0 else {
@@ -40,8 +37,7 @@ package final class Inotify: @unchecked Sendable {
         if let source { source.cancel() } else { close(descriptor) }
     }
 
-    /// Watches a file or folder for kinds of changes, a mask of inotify(7), and returns the number that identifies its
-    /// events.
+    /// Watches a file or folder for a mask of changes, and returns the number that identifies its events.
     package func watch(_ path: String, for mask: UInt32) throws(FileSystemError) -> Int32 {
         let watch = inotify_add_watch(descriptor, path, mask)
         guard watch >= 0 else {
@@ -50,14 +46,11 @@ package final class Inotify: @unchecked Sendable {
         return watch
     }
 
-    /// Stops watching a file or folder.
     package func unwatch(_ watch: Int32) { inotify_rm_watch(descriptor, watch) }
 
-    /// Starts to report events on a private queue.
+    /// Starts to report events on a private queue; call it once.
     ///
-    /// Call it once.
-    ///
-    /// - Parameter handle: Receives the events in their order. It is retained until ``cancel()``.
+    /// `handle` is retained until ``cancel()``.
     package func follow(_ handle: @escaping @Sendable ([Event]) -> Void) {
         let source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor,
@@ -69,10 +62,8 @@ package final class Inotify: @unchecked Sendable {
         source.activate()
     }
 
-    /// Stops reporting events.
     package func cancel() { source?.cancel() }
 
-    /// Reads all pending events.
     private static func events(of descriptor: Int32) -> [Event] {
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         var events: [Event] = []

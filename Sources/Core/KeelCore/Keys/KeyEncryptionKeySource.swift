@@ -1,8 +1,6 @@
 /// A type that provides the key under which other keys and secrets are encrypted.
 ///
-/// A keyset is stored encrypted, and its key is stored elsewhere: in a secret store, in a file that only one user may
-/// read, or in a person's memory. A secret store may itself be an encrypted file. This protocol decouples the two
-/// areas, so that neither imports the other. A conforming type promises that
+/// A conforming type promises that
 ///
 /// - it returns the same key as long as the identifier is the same;
 /// - if it creates a missing key, it stores the key before it returns it;

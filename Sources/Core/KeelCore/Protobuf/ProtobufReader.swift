@@ -9,12 +9,10 @@ package struct ProtobufReader {
     }
 
     private var bytes: ArraySlice<UInt8>
-    /// Whether the bytes are not a valid message.
     package private(set) var isDamaged = false
 
     package init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-    /// Reads the next field, or returns nil at the end.
     package mutating func next() -> (field: Int, value: Value)? {
         guard !bytes.isEmpty, !isDamaged else { return nil }
         guard let tag = varint(), let value = value(of: tag & 7), tag >> 3 > 0, tag >> 3 <= 1 << 29

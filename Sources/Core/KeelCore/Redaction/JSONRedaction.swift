@@ -1,11 +1,12 @@
 /// A redaction of a JSON text that arrives in pieces of any size.
 ///
-/// The redaction builds no tree: it holds one string or number at a time, at most 64 KiB. The value of a sensitive name
-/// is removed whole, even if it is an object or an array. In all other strings and numbers, values matching a pattern
-/// are removed. JSON inside of strings is redacted as well.
+/// The redaction holds one string or number at a time, at most 64 KiB. The value of a sensitive name is removed whole,
+/// even an object or an array, unless it is `null`. In all other strings and numbers, values matching a pattern are
+/// removed. JSON inside of strings is redacted as well, four levels deep, and removed below that.
 ///
-/// The output is always JSON: an unquoted word other than a number, `true`, `false` or `null` is replaced, and so is a
-/// string that is too long or unterminated.
+/// The output of valid JSON is valid JSON, unless more than 512 containers are open: then the rest is discarded. An
+/// unquoted word other than a number, `true`, `false` or `null` is replaced, and so is a string that is too long or
+/// unterminated.
 public struct JSONRedaction: Sendable {
     private enum Place {
         case between
@@ -251,7 +252,6 @@ extension Redactor {
     }
 }
 
-/// The escapes of JSON strings, RFC 8259 section 7.
 enum JSONText {
     /// Returns the unescaped text of a string without its quotes, or nil if it has no escapes.
     static func unescaped(_ raw: [UInt8]) -> [UInt8]? {
@@ -290,7 +290,6 @@ enum JSONText {
         return text
     }
 
-    /// Returns the escaped text, without quotes.
     static func escaped(_ text: [UInt8]) -> [UInt8] {
         var raw: [UInt8] = []
         text.withUnsafeBufferPointer { JSONString.append(utf8: $0, to: &raw) }

@@ -1,7 +1,7 @@
 /// A cache of the verdicts on recently used names of fields and properties.
 ///
 /// Names come from source code, so an app uses the same few repeatedly. A name of up to 16 bytes is compared as two
-/// numbers, which is faster than hashing it for a dictionary.
+/// numbers.
 package struct RecentNames: Sendable {
     package enum Verdict: UInt8, Sendable {
         /// Its values may be written; the name is ASCII without characters that JSON escapes.

@@ -1,9 +1,9 @@
 extension Redactor {
     /// Returns a URL that is safe to write.
     ///
-    /// User information is removed, as is the fragment, which some services use for tokens. The query is redacted
-    /// according to ``query``, and the path according to ``patterns``. Text that is not a URL is treated the same way
-    /// and never fails.
+    /// User information is removed, as is the fragment, which some services use for tokens. The host is kept, even if
+    /// it is an IP address. The query is redacted according to ``query``, and the path like other text. Text that is
+    /// not a URL is treated the same way.
     public func redactURL(_ url: String) -> String {
         var bytes = Array(url.utf8)
         if let information = Self.userInformation(of: bytes) {
@@ -67,7 +67,6 @@ extension Redactor {
         }
     }
 
-    /// Returns the bytes with their secrets replaced by text that is valid in a URL, or nil if there are none.
     private func redactPlain(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let bytes = Array(bytes)
         if redacted(bytes) != nil {
@@ -130,7 +129,6 @@ extension Redactor {
     }
 }
 
-/// The encoding of forms: percent triplets, and a plus sign for a space.
 enum FormText {
     /// Returns the decoded bytes, or nil if nothing is encoded.
     static func decode(_ bytes: [UInt8]) -> [UInt8]? {

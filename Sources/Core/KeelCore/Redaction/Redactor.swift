@@ -1,7 +1,6 @@
 /// A redactor that removes secrets and personal data from text before it is written.
 ///
-/// Logs, traces, recordings and analytics share this redactor. It recognizes values by their **name** (``names``) and
-/// by their **form** (``patterns``):
+/// It recognizes values by their **name** (``names``) and by their **form** (``patterns``):
 ///
 /// ```swift
 /// let redactor = Redactor.standard
@@ -13,9 +12,8 @@
 /// // https://example.org/a?page=redacted&key=redacted
 /// ```
 ///
-/// Each text is read once, in time proportional to its length whatever it contains. The redactor prefers removing too
-/// much to removing too little. It cannot recognize a secret without a telling name or form: do not write bodies of an
-/// unknown kind.
+/// Each text takes time proportional to its length. The redactor prefers removing too much to removing too little. It
+/// cannot recognize a secret without a telling name or form: do not write bodies of an unknown kind.
 public struct Redactor: Sendable {
     /// The values of a URL's query that are removed.
     public enum QueryRule: Sendable, Hashable {
@@ -58,13 +56,12 @@ public struct Redactor: Sendable {
     /// Returns whether the values of a name are removed.
     public func isSensitive(_ name: some StringProtocol) -> Bool { names.contains(name) }
 
-    /// Returns whether the values of a name, given as UTF-8, are removed.
     package func isSensitive(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
         names.contains(utf8: name)
     }
 
-    /// Returns the verdict on the name of a field: it contains a secret itself, its values are removed, or nil for
-    /// neither.
+    /// Returns the verdict on the name of a field: `secret` if it contains a secret, `sensitive` if its values are
+    /// removed, nil for neither.
     package func verdict(onName name: UnsafeBufferPointer<UInt8>) -> RecentNames.Verdict? {
         if isNeeded(for: name) { return .secret }
         return isSensitive(utf8: name) ? .sensitive : nil
@@ -73,8 +70,8 @@ public struct Redactor: Sendable {
     /// Returns a text without values that match a pattern or follow a sensitive name.
     ///
     /// A name before a value is followed by a colon or an equals sign, with or without quotes, as in `password=…`,
-    /// `"secret": "…"` and `Authorization: …`. An unquoted value ends at the next space; the value of `Authorization`
-    /// and of cookies ends with its line.
+    /// `"secret": "…"` and `Authorization: …`. An unquoted value ends at the next space, quote or `&`; the value of
+    /// `Authorization` and of cookies, and one that begins with `{` or `[`, ends with its line.
     public func redact(_ text: String) -> String {
         // Swift strings are contiguous; strings bridged from Objective-C become so here.
         var text = text
@@ -92,9 +89,8 @@ public struct Redactor: Sendable {
         values.reduce(into: [:]) { $0[$1.key] = redact($1.value, named: $1.key) }
     }
 
-    /// Returns whether a text contains anything to remove.
-    ///
-    /// This allocates no memory, and costs little more than reading the bytes if there is nothing to remove.
+    /// Returns whether a text contains anything to remove, at little more than the cost of reading it if there is
+    /// nothing.
     package func isNeeded(for text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard SecretPrefilter.mayHoldSecret(text) else { return false }
         var scanner = SecretScanner(text, patterns: patterns)
@@ -106,7 +102,6 @@ public struct Redactor: Sendable {
         bytes.withUnsafeBufferPointer { redacted($0) }
     }
 
-    /// Returns the text without its secrets, or nil if it has none.
     package func redacted(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard SecretPrefilter.mayHoldSecret(bytes) else { return nil }
         var scanner = SecretScanner(bytes, patterns: patterns)
@@ -133,7 +128,8 @@ public struct RedactionPatterns: OptionSet, Sendable, Hashable {
 
     /// Email addresses, including those with an encoded at sign (`%40`).
     public static let emailAddresses = Self(rawValue: 1 << 0)
-    /// Payment card numbers: 13 to 19 digits with a valid check digit (ISO/IEC 7812-1), including percent-encoded ones.
+    /// Payment card numbers: 13 to 19 digits that begin with 2 to 6 and have a valid check digit (ISO/IEC 7812-1),
+    /// including percent-encoded ones.
     public static let paymentCards = Self(rawValue: 1 << 1)
     /// Bearer and Basic credentials, JSON Web Tokens (RFC 7519), keys with a known prefix, PEM private keys, and user
     /// information in URLs.
@@ -177,7 +173,6 @@ public struct RedactionMarker: Sendable {
         RedactionMarker { secret in "<redacted:\(label(secret))>" }
     }
 
-    /// Returns a marker whose text is computed from the bytes of the value.
     package static func computed(_ text: @escaping @Sendable ([UInt8]) -> String) -> RedactionMarker
     {
         RedactionMarker(text: text)

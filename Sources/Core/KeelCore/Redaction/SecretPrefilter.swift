@@ -1,7 +1,6 @@
 /// A fast check that rules out secrets in most texts.
 ///
-/// If the check is negative, ``SecretScanner`` finds nothing, whatever the names and patterns; a test compares the two.
-/// The check is positive wherever a closer look is needed.
+/// If the check is negative, ``SecretScanner`` finds nothing, whatever the names and patterns.
 enum SecretPrefilter {
     static func mayHoldSecret(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let start = bytes.baseAddress else { return false }

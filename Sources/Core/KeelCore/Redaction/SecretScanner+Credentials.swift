@@ -1,4 +1,3 @@
-/// Secrets with the form of words.
 extension SecretScanner {
     /// Returns the range of a token that begins here, or that follows the name of a scheme here.
     func credential(at start: Int) -> Range<Int>? {
@@ -25,7 +24,6 @@ extension SecretScanner {
         return isOpaque(begin..<end) ? begin..<end : nil
     }
 
-    /// Returns whether a word is more likely a token than a word of a sentence.
     private func isOpaque(_ range: Range<Int>) -> Bool {
         guard range.count >= 4 else { return false }
         return range.count >= 20
@@ -49,7 +47,6 @@ extension SecretScanner {
         return dots > 0 && end - start >= 16 ? start..<end : nil
     }
 
-    /// Returns the range of a key of a well-known service.
     private func prefixedKey(at start: Int) -> Range<Int>? {
         guard Self.mayBeginKey(bytes[start], self[start + 1], self[start + 2]) else { return nil }
         for prefix in Self.prefixes
@@ -108,9 +105,7 @@ extension SecretScanner {
         }
     }
 
-    /// Returns a bit for the lower bits of a byte, which distinguish letters.
-    ///
-    /// Other bytes may share a letter's bit, and are then checked in vain.
+    /// Returns a bit for the lower bits of a byte; bytes may share a bit, and are then checked in vain.
     @inline(__always)
     private static func bit(_ byte: UInt8) -> UInt32 { 1 << UInt32(byte & 31) }
 

@@ -43,7 +43,6 @@ extension SecretScanner {
         return (high << 4 | low, 3)
     }
 
-    /// Returns whether the decoded byte before an index is neither a letter nor a digit.
     private func isDecodedBoundary(before index: Int) -> Bool {
         let (byte, length) = decoded(at: index - 3)
         return length == 3 ? !byte.isASCIIAlphanumeric : !self[index - 1].isASCIIAlphanumeric

@@ -40,7 +40,6 @@ extension SecretScanner {
             && self[end + 1].isASCIIDigit
     }
 
-    /// Returns whether the digits are the fraction of a number.
     private func isFraction(_ start: Int) -> Bool {
         self[start - 1] == UInt8(ascii: ".") && self[start - 2].isASCIIDigit
     }
@@ -125,7 +124,6 @@ extension SecretScanner {
 
     // MARK: - Network addresses
 
-    /// Returns the range of an IPv4 address in dotted decimal that begins here.
     func ipv4Address(at start: Int) -> Range<Int>? {
         guard isBoundary(before: start), self[start - 1] != UInt8(ascii: "."),
             let end = ipv4End(from: start), isBoundary(after: end),

@@ -1,9 +1,7 @@
 /// A scanner that finds secrets in one pass over a text, with a bounded look around at each place.
 ///
-/// The scanner stops at the starts of words and at the few signs that mark secrets. The result is a list of ascending
-/// ranges that do not overlap.
-///
-/// The caller owns the bytes, which must remain valid during the scan.
+/// It stops at the starts of words and at the few signs that mark secrets. The ranges that it finds ascend and do not
+/// overlap. The bytes belong to the caller, and must remain valid during the scan.
 struct SecretScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     let patterns: RedactionPatterns
@@ -17,7 +15,6 @@ struct SecretScanner {
         self.patterns = patterns
     }
 
-    /// Returns the ranges of all secrets, or only the first one.
     mutating func scan(_ names: SensitiveNames, findsOne: Bool = false) -> [Range<Int>] {
         var index = 0
         while index < bytes.count, !findsOne || secrets.isEmpty {
@@ -31,7 +28,6 @@ struct SecretScanner {
         return secrets
     }
 
-    /// The byte at an index, or zero outside of the text.
     @inline(__always)
     subscript(index: Int) -> UInt8 {
         UInt(bitPattern: index) < UInt(bitPattern: bytes.count) ? bytes[index] : 0
@@ -196,10 +192,8 @@ struct SecretScanner {
         return end(of: index + 1) { !$0.isASCIISpace && !Self.isQuote($0) }
     }
 
-    /// Returns the index of the quote that closes a value, or the end of the text.
-    ///
-    /// `depth` is the number of backslashes before the quote that began the value: one in escaped text, three in text
-    /// that was escaped twice.
+    /// Returns the index of the quote that closes a value, or the end of the text; `depth` is the number of backslashes
+    /// before the opening quote, more than 0 in escaped text.
     private func closing(_ quote: UInt8, after depth: Int, from start: Int) -> Int {
         var index = start
         while index < bytes.count {

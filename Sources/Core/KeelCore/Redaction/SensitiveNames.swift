@@ -6,7 +6,7 @@ public struct SensitiveNames: Sendable, Hashable {
     // Searched linearly, which is faster with an array than with a set.
     private var endings: [[UInt8]] = []
     private var parts: [[UInt8]] = []
-    /// The last bytes of whole names and endings, and the first bytes of parts, as bit sets that rule out most names.
+    /// The last bytes of whole names and endings, and the first bytes of parts, as bit sets.
     private var lasts: UInt64 = 0
     private var firsts: UInt64 = 0
 

@@ -1,8 +1,7 @@
 /// The time that a clock has surely reached, kept in a file or in memory.
 ///
-/// A clock can be years ahead for a while, for example after a start without a battery, and what is removed for its age
-/// meanwhile is gone. So a time that the clock shows is certain only once the clock shows a later one after a pause,
-/// and has shown no earlier one in between.
+/// A clock can be years ahead for a while, for example after a start without a battery. So a time that the clock shows
+/// is certain only once the clock shows a later one after a pause, and has shown no earlier one in between.
 package struct CertainTime: Hashable, Sendable {
     /// The longest pause, in microseconds.
     package static let longestPause: Int64 = 3_600 * 1_000_000
@@ -12,7 +11,7 @@ package struct CertainTime: Hashable, Sendable {
     /// A time that the clock has surely reached, in microseconds since 1970; nil while none is certain.
     package private(set) var certain: Int64?
 
-    /// Notes what the clock shows, in microseconds since 1970.
+    /// Notes what the clock shows.
     package mutating func note(_ now: Int64, pause: Int64) {
         if now < shown {
             shown = now
@@ -22,19 +21,12 @@ package struct CertainTime: Hashable, Sendable {
         }
     }
 
-    /// Returns the time before which everything is surely older than a limit, and notes what the clock shows.
+    /// Returns the time before which everything is surely older than a limit, and notes what the clock shows; nil while
+    /// no time is certain, also because the file cannot be written.
     ///
     /// The pause is an hour, or a quarter of a shorter limit, so things expire later than at their limit: by at most
-    /// two pauses if the method is called often, and at the second call after a long time without calls.
-    ///
-    /// The caller holds a lock that all users of the file hold.
-    ///
-    /// - Parameters:
-    ///   - limit: The largest age in microseconds.
-    ///   - now: What the clock shows, in microseconds since 1970.
-    ///   - path: The path of the file.
-    ///   - files: The file system.
-    /// - Returns: The time; nil while none is certain, also because the file cannot be written.
+    /// two pauses if the method is called often, and at the second call after a long time without calls. Times are in
+    /// microseconds. The caller holds a lock that all users of the file hold.
     package static func oldest(
         within limit: Int64,
         at now: Int64,
@@ -72,6 +64,5 @@ package struct CertainTime: Hashable, Sendable {
 }
 
 extension CertainTime {
-    /// Creates a time of which nothing is certain yet.
     package init(shownAt now: Int64) { self.init(shown: now, certain: nil) }
 }

@@ -12,7 +12,6 @@ package struct CivilDate: Hashable, Sendable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// Creates the date a number of days after January 1, 1970.
     package init(days: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -38,7 +37,6 @@ package struct CivilDate: Hashable, Sendable {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// Whether the month has such a day.
     package var exists: Bool {
         (1...12).contains(month) && day >= 1 && CivilDate(days: days) == self
     }

@@ -1,8 +1,7 @@
 /// Times as RFC 3339 text, the form of ISO 8601 that web services use.
 package enum InternetTime {
-    /// Returns the text of a time, such as `2026-03-01T12:30:00.250000Z`.
-    ///
-    /// The text is in UTC, with a fraction of six digits; years beyond four digits have a sign.
+    /// Returns the text of a time in UTC with six fractional digits, such as `2026-03-01T12:30:00.250000Z`; years
+    /// beyond four digits have a sign.
     package static func text(ofMicroseconds time: Int64) -> String {
         let fraction = ((time % 1_000_000) + 1_000_000) % 1_000_000
         // Rounded down, also before 1970.
@@ -10,7 +9,6 @@ package enum InternetTime {
         return text(ofSeconds: seconds, fraction: fraction, digits: 6)
     }
 
-    /// Returns the text of a time in seconds, with a fraction of a number of digits.
     package static func text(ofSeconds seconds: Int64, fraction: Int64, digits: Int) -> String {
         let (date, second) = CivilDate.split(seconds)
         var text = TimeText()

@@ -1,6 +1,5 @@
-/// A token that authorizes a request, such as the bearer token of RFC 6750.
-///
-/// Its text is a secret: descriptions, dumps and mirrors omit it.
+/// A token that authorizes a request, such as the bearer token of RFC 6750; descriptions, dumps and mirrors omit its
+/// text.
 public struct AccessToken: Sendable {
     /// The text of the token, as sent.
     public let value: String

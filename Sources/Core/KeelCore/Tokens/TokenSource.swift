@@ -1,7 +1,6 @@
 /// A type that provides the tokens for requests.
 ///
-/// Layers and adapters whose requests require authorization depend on this protocol, independently of how a user signs
-/// in. A source promises that
+/// Layers and adapters whose requests require authorization depend on this protocol. A source promises that
 ///
 /// - ``token()`` returns a token that is valid at the moment, as far as the source can know, renewing it first if
 ///   necessary;
@@ -10,17 +9,16 @@
 public protocol TokenSource: Sendable {
     /// The identity of the current user, as a name that is not secret; nil if the source does not know it.
     ///
-    /// Layers that share responses use the name to distinguish the users of one client, and do not share the calls of a
-    /// source without one. A name must never be reused for another user. It should be the same after a restart, and
-    /// must not be derived from an object's address.
+    /// Layers that share responses use the name to distinguish the users of one client, and share nothing of a source
+    /// without one. A name should be the same after a restart, and must never be reused for another user nor derived
+    /// from an object's address.
     var identity: String? { get async }
 
     /// Returns the token for a request that is about to be sent.
     func token() async throws -> AccessToken
 
-    /// Returns the token to use after a server has refused `refused`.
-    ///
-    /// A source without a better token returns the refused one; the caller then does not retry.
+    /// Returns the token to use after a server has refused `refused`, or the refused one if there is no better token:
+    /// the caller then does not retry.
     func token(after refused: AccessToken) async throws -> AccessToken
 }
 
@@ -44,9 +42,8 @@ public struct StaticToken: TokenSource, CustomStringConvertible, CustomReflectab
         )
     }
 
-    /// A hash of the token (BLAKE2b), which is the same after a restart.
-    ///
-    /// The hash reveals nothing about a token that cannot be guessed, such as those of machines.
+    /// A hash of the token (BLAKE2b), which is the same after a restart, and reveals nothing about a token that cannot
+    /// be guessed.
     public let identity: String?
 
     public func token() async -> AccessToken { fixed }
