@@ -36,7 +36,6 @@ enum CBORFloat: Sendable {
         }
     }
 
-    /// Returns the number of a half-precision pattern.
     @usableFromInline
     static func double(half: UInt16) -> Double {
         let sign: FloatingPointSign = half & 0x8000 == 0 ? .plus : .minus

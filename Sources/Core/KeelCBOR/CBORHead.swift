@@ -22,7 +22,6 @@ struct CBORHead: Sendable {
 }
 
 extension CBORReader {
-    /// Returns the head at `index` without moving the cursor.
     @inlinable
     @inline(__always)
     func head(at index: Int) throws(CBORError) -> CBORHead {

@@ -1,6 +1,6 @@
 /// A type that encrypts and authenticates small pieces of data.
 ///
-/// All calls are synchronous. A conforming type promises that
+/// A conforming type promises that
 ///
 /// - ``open(_:context:)`` returns the bytes sealed with the same context, and throws for another context, another key
 ///   or changed bytes;

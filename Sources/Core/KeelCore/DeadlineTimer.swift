@@ -18,7 +18,6 @@ package final class DeadlineTimer: Sendable {
     private let lingers: Bool
     private let state = Mutex(State())
 
-    /// The shared timer of the system's continuous clock.
     private static let continuous = DeadlineTimer(ContinuousClock(), lingers: true)
 
     /// Creates a timer; if it lingers, the sleeping task may outlive the last operation.
@@ -151,7 +150,6 @@ package final class DeadlineEntry: @unchecked Sendable {
     }
 
     let end: Duration
-    /// Whether the deadline is pending.
     fileprivate var isWaiting = false
     private let state = Mutex(State())
 

@@ -3,7 +3,6 @@ internal import Synchronization
 /// A FIFO queue that admits a limited number of tasks at a time, usually one.
 package final class TaskQueue: Sendable {
     private struct State {
-        /// The number of tasks that can be admitted at once.
         var free: Int
         var nextTicket: UInt64 = 0
         /// The waiting tasks by ticket, in ascending order.

@@ -65,7 +65,6 @@ package enum DeflateFormat: Sendable {
     /// RFC 1951, which some servers send as `deflate`.
     case raw
 
-    /// zlib's parameter for the format, with the largest window.
     var windowBits: Int32 {
         switch self {
         case .gzip: MAX_WBITS + 16

@@ -1,6 +1,5 @@
 internal import CKeelZlib
 
-/// A failure to decompress.
 package enum InflateFailure: Error {
     /// The bytes do not have the format, or extra bytes follow.
     case corrupt

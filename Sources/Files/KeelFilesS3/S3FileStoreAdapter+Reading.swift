@@ -36,7 +36,6 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// A reply that has begun.
     struct Begun: Sendable {
         let metadata: FileMetadata
         let range: Range<Int>

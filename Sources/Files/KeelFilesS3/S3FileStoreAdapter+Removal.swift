@@ -80,7 +80,6 @@ extension S3FileStoreAdapter {
     }
 }
 
-/// The request and reply of DeleteObjects.
 enum S3Removal {
     enum Outcome: Hashable {
         case deleted

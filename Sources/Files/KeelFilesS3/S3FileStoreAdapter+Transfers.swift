@@ -174,7 +174,6 @@ extension S3FileStoreAdapter {
 }
 
 extension S3Upload {
-    /// Copies a part from another object on the server.
     fileprivate func copy(
         _ number: Int,
         _ range: Range<Int>,

@@ -173,7 +173,6 @@ extension S3FileStoreAdapter {
     }
 }
 
-/// A file that is being written to a bucket.
 struct S3NewFile: Sendable {
     let path: FileStorePath
     let key: String

@@ -32,7 +32,6 @@ extension BinaryInteger {
     }
 }
 
-/// Classes of ASCII characters.
 extension UInt8 {
     @inlinable @inline(__always) package var isASCIIDigit: Bool { self &- 0x30 < 10 }
 

@@ -14,10 +14,8 @@ final class DiskFile: OpenFile {
     private let inode: ino_t
     private let device: dev_t
     let isRegular: Bool
-    /// Whether the descriptor may have a lock.
     private let isLocked: Bool
 
-    /// Takes ownership of an open descriptor.
     init(_ descriptor: Int32, _ path: String, isLocked: Bool = false) {
         self.descriptor = descriptor
         self.path = path

@@ -40,7 +40,6 @@ package protocol FileSystem: Sendable {
     func lock(_ path: String) throws(FileSystemError) -> any FileLock
 }
 
-/// The access mode of an open file.
 package enum FileAccess: Hashable, Sendable {
     /// Reading only; the file must exist.
     case reading

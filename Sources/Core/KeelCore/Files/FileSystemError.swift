@@ -11,9 +11,7 @@ import Bionic
 /// An error of a file operation, with the system's error number.
 package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
-        /// The file or folder does not exist.
         case notFound
-        /// A file with the name already exists.
         case exists
         /// The user lacks permission, or the disk is read-only.
         case notPermitted

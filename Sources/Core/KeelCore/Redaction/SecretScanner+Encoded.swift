@@ -1,4 +1,3 @@
-/// Numbers with percent-encoded bytes (RFC 3986 section 2.1).
 extension SecretScanner {
     /// More than the longest number has, including separators.
     private static let maximumBytes = 64
@@ -35,7 +34,6 @@ extension SecretScanner {
         }
     }
 
-    /// Returns the decoded byte at an index, and the number of bytes that encode it.
     private func decoded(at index: Int) -> (byte: UInt8, length: Int) {
         guard self[index] == UInt8(ascii: "%"), let high = self[index + 1].hexDigitValue,
             let low = self[index + 2].hexDigitValue

@@ -1,4 +1,3 @@
-/// Secrets with the form of numbers.
 extension SecretScanner {
     // MARK: - Payment cards
 

@@ -123,7 +123,6 @@ struct SecretScanner {
             && bytes[index - 1].isASCIIHexDigit
     }
 
-    /// Returns whether a run of letters and digits can end here.
     @inline(__always)
     func isBoundary(after index: Int) -> Bool { !self[index].isASCIIAlphanumeric }
 

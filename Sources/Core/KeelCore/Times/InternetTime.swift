@@ -61,7 +61,6 @@ private struct TimeText {
 
     mutating func append(_ byte: Unicode.Scalar) { bytes.append(UInt8(ascii: byte)) }
 
-    /// Appends a number with a minimum number of digits, and the byte that follows it.
     mutating func append(_ number: Int64, _ width: Int, _ end: Unicode.Scalar) {
         var limit: Int64 = 1
         var count = 0

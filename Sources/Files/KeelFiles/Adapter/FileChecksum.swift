@@ -68,7 +68,6 @@ public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// An incremental checksum.
 package struct FileHash: Sendable {
     private enum State: Sendable {
         case crc32c(CRC32C)
@@ -116,7 +115,6 @@ package struct FileHash: Sendable {
     }
 }
 
-/// The check of a received file against its announced length and checksum.
 package enum FileIntegrityCheck {
     /// Throws `checksumMismatch` if the length or the checksum differs.
     package static func check(

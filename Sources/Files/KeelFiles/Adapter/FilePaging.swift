@@ -1,9 +1,6 @@
 extension FilePage {
-    /// An item of a listing.
     package enum Item {
-        /// A file.
         case file(FileSummary)
-        /// A folder, which stands for all files in it.
         case folder(FileStoreFolder)
 
         /// The sort key; that of a folder ends with “/”, like the beginnings of its files' paths.
@@ -37,7 +34,6 @@ extension FilePage {
         )
     }
 
-    /// Returns the files directly in the folder, and each of its subfolders once.
     private static func items(_ files: [FileSummary], _ folder: FileStoreFolder) -> [Item] {
         var items: [Item] = []
         var folders: Set<FileStorePath> = []

@@ -112,7 +112,6 @@ public struct FileWriteOptions: Hashable, Sendable {
         self.checksum = checksum
     }
 
-    /// Refuses options that no store supports.
     package func check() throws(FileStoreError) {
         let count = attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard count <= Self.maximumAttributeByteCount else {

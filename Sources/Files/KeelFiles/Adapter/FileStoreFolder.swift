@@ -14,7 +14,6 @@ public struct FileStoreFolder: Hashable, Sendable {
     /// The path as text; empty for the root.
     public var string: String { path?.string ?? "" }
 
-    /// The prefix of the paths of its files.
     package var prefix: String { path.map { $0.string + "/" } ?? "" }
 
     /// Returns whether a file is in the folder or one of its subfolders.
@@ -22,7 +21,8 @@ public struct FileStoreFolder: Hashable, Sendable {
         file.string.utf8.starts(with: prefix.utf8)
     }
 
-    /// Returns the path of a file in this folder; the name can consist of several names separated by `/`.
+    /// Returns the path of a file in this folder, or throws `invalidPath`; the name can consist of several names
+    /// separated by `/`.
     public func file(_ name: String) throws(FileStoreError) -> FileStorePath {
         try FileStorePath(prefix + name)
     }

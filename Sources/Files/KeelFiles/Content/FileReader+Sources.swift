@@ -12,7 +12,6 @@ extension FileReader {
     }
 }
 
-/// The iterator of a sequence, for one task at a time.
 private actor SequenceSource<Pieces: AsyncSequence & Sendable> where Pieces.Element == [UInt8] {
     private var iterator: Pieces.AsyncIterator
 

@@ -4,7 +4,6 @@ internal import Synchronization
 
 /// Files on disk outside of stores: the sources of uploads and the targets of downloads.
 enum LocalFileTransfer {
-    /// The number of bytes read or written at a time.
     static let pieceByteCount = 256 << 10
 
     static func content(of file: URL) throws(FileStoreError) -> FileContent {

@@ -182,7 +182,6 @@ private final class ObservedCall: Sendable {
     func add(_ count: Int) { state.withLock { $0.byteCount += count } }
     func end() { tell(nil) }
     func fail(_ error: FileStoreError) { tell(error.code) }
-    /// Ends without a report.
     func withdraw() { state.withLock { $0.isTold = true } }
 
     /// Returns a content with the same bytes, whose end is the end of the call.

@@ -176,7 +176,6 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
         return file.metadata
     }
 
-    /// Throws `pathTaken` for a path that is a folder or inside of a file.
     private static func checkPlace(
         _ path: FileStorePath,
         _ state: State

@@ -184,7 +184,6 @@ final class Descriptor: Sendable {
         return errno == 0 ? .success(names) : .failure(Failure(number: errno))
     }
 
-    /// Returns the kind for a directory entry type; some volumes do not provide it.
     private static func kind(_ type: UInt8) -> FileStatus.Kind? {
         switch Int32(type) {
         case Int32(DT_UNKNOWN): nil

@@ -37,7 +37,6 @@ struct FileLabel: Hashable, Sendable {
 
     var fileVersion: FileVersion { FileVersion(String(version, radix: 36)) }
 
-    /// Returns whether the file still has the labeled bytes.
     func isAbout(_ status: FileStatus) -> Bool {
         size == status.size && modified == status.modified
     }

@@ -16,15 +16,12 @@ internal import Bionic
 package enum FolderStep: Sendable {
     /// A new, empty file was created at a time in nanoseconds since 1970.
     case create(file: UInt64, folder: UInt64, name: String, modified: Int64)
-    /// A new folder was created.
     case makeFolder(UInt64, folder: UInt64, name: String)
     /// Bytes were appended to a file at a time.
     case write(file: UInt64, bytes: [UInt8], modified: Int64)
-    /// The label of a file was set.
     case label(file: UInt64, bytes: [UInt8])
     /// A file or folder was renamed, replacing the target.
     case rename(folder: UInt64, name: String, newFolder: UInt64, newName: String)
-    /// A name was removed.
     case remove(folder: UInt64, name: String)
     /// The content of a file, or the names in a folder, reached the disk.
     case sync(UInt64)

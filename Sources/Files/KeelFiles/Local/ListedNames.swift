@@ -14,7 +14,6 @@ final class ListedNames: Sendable {
         let entries: [LocalFileStoreAdapter.Entry]
     }
 
-    /// The minimum number of cached names.
     private static let fewest = 1_000
     /// The time that a folder must have been unchanged when it was read, in nanoseconds.
     ///
@@ -29,7 +28,6 @@ final class ListedNames: Sendable {
 
     var readCount: Int { readings.withLock { $0 } }
 
-    /// Returns the entries of a folder if it has not changed since they were read.
     func entries(
         of prefix: String,
         _ status: FileStatus?

@@ -29,7 +29,6 @@ extension LocalFileStoreAdapter {
         var files: [FileSummary] = []
         var folders: [FileStoreFolder] = []
         var lastKey = ""
-        /// Whether there are more items than fit.
         var isCutOff = false
 
         var isFull: Bool { files.count + folders.count >= request.limit }
@@ -42,7 +41,6 @@ extension LocalFileStoreAdapter {
             request.after.map { FilePaging.precedes($0.string, key) } ?? true
         }
 
-        /// Returns whether a folder may contain items after the cursor.
         func mayHold(_ prefix: String) -> Bool {
             guard let after = request.after?.string else { return true }
             return after.utf8.starts(with: prefix.utf8) || FilePaging.precedes(after, prefix)

@@ -167,7 +167,6 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    /// Returns the status of a file after its change has taken effect.
     private func statusAfter(
         _ file: Descriptor,
         _ path: FileStorePath

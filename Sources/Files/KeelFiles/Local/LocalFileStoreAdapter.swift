@@ -65,7 +65,6 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         try self.init(folder: path, configuration: configuration, trace: nil)
     }
 
-    /// Opens a folder, and records every change in a trace.
     package convenience init(
         folder path: String,
         configuration: Configuration = Configuration(),

@@ -11,7 +11,6 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// A set of folders, identified by their inode numbers.
 final class KnownFolders: Sendable {
     private let inodes = Mutex<Set<UInt64>>([])
 

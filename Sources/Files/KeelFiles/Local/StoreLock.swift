@@ -22,14 +22,12 @@ final class StoreLock: Sendable {
     /// The maximum time that a change waits for other processes, counted from the last time that this process had the
     /// lock.
     static let patience = Duration.seconds(10)
-    /// The first and the longest pause between attempts to lock the file.
     private static let pauses = (first: Duration.milliseconds(1), last: Duration.milliseconds(25))
 
     private let file: Descriptor
     private let path: String
     private let patience: Duration
     private let timeline: Timeline
-    /// The queue of this process's changes.
     let line = TaskQueue()
     /// The time when a change of this process last released the lock.
     private let lastHeld = Mutex(Duration.zero)

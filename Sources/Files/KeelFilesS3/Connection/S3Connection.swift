@@ -15,7 +15,6 @@ internal import Foundation
 final class S3Connection: Sendable {
     /// The maximum size of a document: a list of a thousand keys of maximum length, with each byte encoded as three.
     private static let largestDocument = 8 << 20
-    /// The maximum number of bytes to read from a reply that refuses a request.
     private static let largestRefusal = 64 << 10
     /// The clock difference from which an unexplained refusal is attributed to it, in seconds; S3 refuses requests that
     /// are a quarter of an hour off.
@@ -30,12 +29,10 @@ final class S3Connection: Sendable {
     let configuration: S3FileStoreAdapter.Configuration
     private let transport: any HTTPTransport
     private let clock: any Clock<Duration>
-    /// The clock of the stall timeout of uploads.
     private let watchClock: any Clock<Duration>
     private let systemTime: @Sendable () -> Date
     /// The correction of this machine's clock to the server's, if one was needed.
     private let skew = Mutex<TimeInterval>(0)
-    /// Whether the server has reported that it does not support DeleteObjects.
     let lacksDeleteObjects = Mutex(false)
 
     init(
@@ -71,7 +68,6 @@ final class S3Connection: Sendable {
 
     var leavesBodiesEncoded: Bool { transport.features.contains(.rawContentCoding) }
 
-    /// The time by the server's clock, as far as it is known.
     var now: Date { systemTime().addingTimeInterval(skew.withLock { $0 }) }
 
     // MARK: Sending
@@ -173,7 +169,6 @@ final class S3Connection: Sendable {
         throw .refused(S3ErrorReply(reply.head, bytes))
     }
 
-    /// Sends a request with a stall timeout that does not count the time of sending a large body.
     private func exchange(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         guard let bytes = call.body?.bytes, bytes.count > UploadStallTimeout.pieceByteCount,
             let limit = call.timeouts.firstByte
@@ -301,9 +296,7 @@ extension FileStoreError {
     }
 }
 
-/// One request to a bucket, before it is signed.
 struct S3Call: Sendable {
-    /// A body, with its SHA-256 if already known.
     struct Body: Sendable {
         let bytes: [UInt8]
         var hash: [UInt8]?
@@ -315,7 +308,6 @@ struct S3Call: Sendable {
     var query: [(name: String, value: String)] = []
     var fields: [(name: String, value: String)] = []
     var body: Body?
-    /// Whether the request is idempotent.
     var isRepeatable = true
 
     init(_ method: HTTPRequest.Method, _ key: String?) {

@@ -57,7 +57,6 @@ struct S3ErrorReply: Hashable, Sendable {
         }
     }
 
-    /// Whether the outcome on the server is unknown.
     var isUnclear: Bool {
         code == "InternalError" || code == "InternalFailure"
             || !isPassing && (status >= 500 && status != 501)
@@ -155,7 +154,6 @@ enum S3Failure: Error {
 
     var refusal: S3ErrorReply? { if case .refused(let refusal) = self { refusal } else { nil } }
 
-    /// Whether a condition of the request did not hold.
     var isFailedCondition: Bool {
         switch self {
         case .refused(let refusal): refusal.isFailedCondition
@@ -164,7 +162,6 @@ enum S3Failure: Error {
         }
     }
 
-    /// Returns whether the request may be sent again.
     func mayRepeat(_ call: S3Call) -> Bool {
         switch self {
         case .refused(let refusal):
@@ -183,7 +180,6 @@ enum S3Failure: Error {
         }
     }
 
-    /// Returns the error for the caller, with the subject of the call in its message.
     func error(of subject: String, isWrite: Bool = false) -> FileStoreError {
         switch self {
         case .refused(let refusal): return refusal.error(of: subject, isWrite: isWrite)

@@ -12,7 +12,6 @@ final class S3ParallelReading: Sendable {
     private struct State {
         /// The parts that are not requested yet, the last one first.
         var waiting: [S3Download]
-        /// The parts that were requested, in order.
         var requested: [Part] = []
         /// The pieces of the part that is returned, the last one first.
         var pieces: [[UInt8]] = []
@@ -77,7 +76,6 @@ final class S3ParallelReading: Sendable {
         }
     }
 
-    /// Requests waiting parts until `count` requests are going on.
     private func request(_ state: inout State, _ count: Int) {
         while state.requested.count < count, let part = state.waiting.popLast() {
             state.requested.append(

@@ -25,7 +25,6 @@ final class UploadStallTimeout: Sendable {
         self.limit = limit + .seconds(bytes.count / Self.slowestRate)
     }
 
-    /// The body, which records each piece that is taken.
     var body: HTTPBody {
         HTTPBody(length: Int64(bytes.count), isReplayable: true) { [self] in
             let position = Mutex(0)

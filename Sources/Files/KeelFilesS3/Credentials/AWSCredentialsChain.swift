@@ -167,7 +167,6 @@ struct ExpiringCredentials: Sendable {
     }
 }
 
-/// The outcome of asking a source.
 enum CredentialFinding: Sendable {
     case found(ExpiringCredentials)
     /// The source is not configured, for this reason.
@@ -175,7 +174,6 @@ enum CredentialFinding: Sendable {
 }
 
 protocol CredentialSource: Sendable {
-    /// The name of the source in messages.
     var name: String { get }
 
     /// Returns the credentials, or throws if the source is configured and has none.

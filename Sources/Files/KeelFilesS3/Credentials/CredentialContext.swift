@@ -12,7 +12,6 @@ internal import Foundation
 
 /// The environment, the transport and the clock, which the sources of credentials share.
 struct CredentialContext: Sendable {
-    /// The maximum size of a reply or a file.
     static let largestDocument = 1 << 20
 
     let configuration: AWSCredentialsChain.Configuration
@@ -23,7 +22,6 @@ struct CredentialContext: Sendable {
 
     func variable(_ name: String) -> String? { configuration.environment[name] }
 
-    /// Returns a path with `~` replaced by the home folder.
     func path(_ text: String) -> String {
         guard text == "~" || text.hasPrefix("~/"), let home = variable("HOME") else { return text }
         return home + text.dropFirst()
@@ -37,7 +35,6 @@ struct CredentialContext: Sendable {
         return Array(data)
     }
 
-    /// Returns a file with a token, without white space at its end.
     func token(in path: String) throws(FileStoreError) -> String {
         guard let bytes = read(self.path(path)) else {
             throw FileStoreError(.credentialsMissing, "The token file “\(path)” cannot be read.")

@@ -1,7 +1,6 @@
 #if Crypto
 internal import KeelFiles
 
-/// The profile of AWS's files.
 struct ProfileSource: CredentialSource {
     let name = "profile"
     private let context: CredentialContext

@@ -7,7 +7,6 @@ internal import KeelCore
 /// The steps are those of "Create a canonical request" in AWS's "Signature Version 4 signing process",
 /// docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html.
 struct CanonicalRequest: Sendable {
-    /// The names of the signed fields, sorted and separated by `;`.
     let signedFields: String
     let text: String
 

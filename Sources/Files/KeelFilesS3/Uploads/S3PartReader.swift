@@ -67,7 +67,6 @@ final class S3PartReader: Sendable {
         return piece
     }
 
-    /// Throws if the length or checksum differs from the announced one.
     func checkArrival(of file: S3NewFile) throws(S3Failure) {
         do throws(FileStoreError) {
             let algorithm = file.options.checksum?.algorithm ?? .crc32c

@@ -5,7 +5,6 @@ internal import KeelCore
 internal import KeelFiles
 internal import KeelHTTP
 
-/// An upload in parts, identified by the server's id.
 struct S3Upload: Sendable {
     static let mostParts = 10_000
 
