@@ -67,7 +67,6 @@ public struct CacheCoding<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 extension CacheCoding where Key: Encodable {
-    /// Returns the UTF-8 of a string key, and JSON with sorted names for any other.
     static func bytes(of key: Key) throws -> [UInt8] {
         if let string = key as? String { return Array(string.utf8) }
         let encoder = JSONEncoder()

@@ -25,8 +25,6 @@ public struct CacheEvent<Key: Hashable & Sendable>: Sendable {
 }
 
 /// The events of a cache, from a call of ``Cache/events(keeping:)`` until the cache is deallocated.
-///
-/// A slow reader loses the oldest events beyond the number that `events(keeping:)` keeps.
 public struct CacheEvents<Key: Hashable & Sendable>: AsyncSequence, Sendable {
     public typealias Element = CacheEvent<Key>
     public typealias Failure = Never

@@ -56,7 +56,6 @@ public struct CacheLimits: Hashable, Sendable {
         return 1 << (Int.bitWidth - 1 - shards.leadingZeroBitCount)
     }
 
-    /// Returns the limits of one shard; the limits of all shards add up to the whole.
     @usableFromInline
     func part(_ index: Int, of parts: Int) -> CacheLimits {
         CacheLimits(

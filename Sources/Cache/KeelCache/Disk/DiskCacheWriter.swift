@@ -4,8 +4,7 @@ internal import Synchronization
 
 /// Serializes all changes to the folder; reads bypass it.
 ///
-/// No method suspends, so each is atomic to the others. Records are written before the call returns: there is no queue
-/// whose contents a killed process could lose.
+/// No method suspends, so each is atomic to the others. Records are written before the call returns.
 actor DiskCacheWriter {
     struct Active {
         let handle: SegmentHandle

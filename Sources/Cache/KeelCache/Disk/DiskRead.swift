@@ -23,7 +23,7 @@ struct DiskRead: Sendable {
         hash = store.codec.hash.hash(storedKey)
     }
 
-    /// Returns the record for the key, or nil if there is no usable one; changes threads only if the index has the key.
+    /// Returns the record for the key, or nil; changes threads only if the index has the key.
     func record() async throws(CacheError) -> CacheRecord? {
         guard let place = try place() else { return miss() }
         return try await DiskReadQueue.run(by: store.configuration.diskWork) {
@@ -94,7 +94,6 @@ struct DiskRead: Sendable {
         return entry.header.expires(by: store.configuration.clock.now.microseconds)
     }
 
-    /// Returns whether a file is truly missing, rather than the entry having moved meanwhile.
     private func isGone(_ place: Place) throws(CacheError) -> Bool {
         guard let now = try self.place(), now.slot.isSamePlace(as: place.slot) else { return false }
         forget(place, isDamaged: true)
@@ -132,8 +131,7 @@ struct DiskRead: Sendable {
 
 /// The threads on which reads of all folders wait for the disk.
 ///
-/// A read that misses the system's page cache takes from a tenth of a millisecond to many, during
-/// which it would block the cooperative pool. Changing threads twice takes about 1 µs.
+/// A read that misses the page cache would block the cooperative pool. Changing threads twice takes about 1 µs.
 enum DiskReadQueue {
     private static let queue = DispatchQueue(
         label: "keel.cache.reads",

@@ -33,9 +33,7 @@ final class DiskStore: Sendable {
 
     func countDamage() { damagedCount.add(1, ordering: .relaxed) }
 
-    /// Reserves bytes for a large value being written, evicting the oldest entries.
-    ///
-    /// Called synchronously for each piece, so whole segments or large values are dropped.
+    /// Reserves bytes for a piece of a large value, evicting the oldest entries.
     func reserve(_ count: Int) throws(CacheError) {
         while true {
             let dropped = index.withLock { index -> (isDone: Bool, files: DiskIndex.Dropped?) in
@@ -57,8 +55,8 @@ final class DiskStore: Sendable {
 
     /// Removes files; the next opening removes any that remain.
     ///
-    /// A power failure may undo one removal of a file and not the next. The segments removed before
-    /// one with removals must therefore be durably gone first, or they could return without it.
+    /// A power failure may undo one removal and not the next. So the segments removed before one with removals must be
+    /// durably gone first, or they could return without it.
     func remove(_ dropped: DiskIndex.Dropped) {
         for segment in dropped.segments {
             if segment.hasRemovals { try? files.syncFolder(names.folder) }

@@ -1,13 +1,10 @@
 internal import KeelCore
 internal import Synchronization
 
-/// The entries worth keeping when the oldest segment is dropped (FIFO reinsertion).
-///
-/// Entries read since they were written are kept, up to half the size of the segment and its files,
-/// so that dropping it always frees space.
+/// The entries worth keeping when the oldest segment is dropped (FIFO reinsertion): those read since they were written,
+/// up to half the size of the segment and its files.
 struct SegmentSurvey {
     private(set) var kept: [PreparedRecord] = []
-    /// The hash of each record, or nil if the segment could not be read to its end.
     private(set) var hashes: [UInt64]?
 
     init(_ bytes: [UInt8], of segment: SegmentState, in store: DiskStore, keepsUsed: Bool) {

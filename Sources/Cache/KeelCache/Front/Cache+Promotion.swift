@@ -16,7 +16,6 @@ extension Cache {
         return entry
     }
 
-    /// Marks that a value for a key is being made; balance it with `memory.end(_:)`.
     func begin(_ key: Key) -> FlightID<Key> {
         let stamp = board.epoch
         return FlightID(key: key, generation: memory.begin(key), stamp: stamp)

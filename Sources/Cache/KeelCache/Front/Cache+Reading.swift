@@ -17,7 +17,6 @@ extension Cache {
         return fresh(found.value, found.freshUntil, found.detail, key)
     }
 
-    /// Returns a value that needs no waiting: a fresh one, or a stale one that is being reloaded.
     @inlinable
     func peekWhileRevalidating(_ key: Key) -> Value? {
         guard let parts else { return peekSlowly(key) }
@@ -85,7 +84,6 @@ extension Cache {
         return found.value
     }
 
-    /// Returns the usable entry in memory, and whether it is fresh; counts as a use.
     func use(_ key: Key) -> UsableEntry<Value>? {
         guard let found = memory.use(key) else { return nil }
         return judge(found, key)

@@ -61,8 +61,8 @@ extension Cache {
     /// A tier may still evict the value, or drop one that exceeds its limit. The parameters are those of
     /// ``set(_:for:expiry:staleness:cost:tags:)``.
     ///
-    /// - Throws: ``CacheError`` if the tier failed or the value could not be encoded; the value is in memory
-    ///   nevertheless, unless it is too large.
+    /// - Throws: ``CacheError`` if the tier failed or the value could not be encoded; the value is in memory nevertheless,
+    ///   unless it is too large.
     public func setDurably(
         _ value: Value,
         for key: Key,
@@ -133,8 +133,7 @@ extension Cache {
     /// Stores a value in memory and queues it for the tier, both or neither.
     ///
     /// `stamp` and `generation` are those when making the value began; a nil generation ignores changes since. With
-    /// `isBehind`, no caller waits for the tier. With `refreshes`, the load's policy refreshes ahead, whatever the
-    /// cache's does.
+    /// `isBehind`, no caller waits for the tier. `refreshes` says whether the load's policy refreshes ahead.
     func store(
         _ loaded: CacheLoaded<Value>,
         for key: Key,

@@ -49,8 +49,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - configuration: The limits, times and loading policy.
     ///   - clock: The source of time.
-    ///   - cost: Returns the cost of a value, called outside any lock. Nil means 1, or the value's
-    ///     size if the limits are in bytes.
+    ///   - cost: Returns the cost of a value, called outside any lock; nil for 1, or for the value's size with limits
+    ///     in bytes.
     public convenience init(
         _ configuration: CacheConfiguration = CacheConfiguration(),
         clock: CacheClock = .system,
@@ -67,8 +67,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - coding: Converts keys and values to bytes and back.
     ///   - configuration: The limits, times and loading policy.
     ///   - clock: The source of time; the tier should use the same.
-    ///   - cost: Returns the cost of a value, called outside any lock. Nil means 1, or the value's
-    ///     size if the limits are in bytes.
+    ///   - cost: Returns the cost of a value, called outside any lock; nil for 1, or for the value's size with limits
+    ///     in bytes.
     public convenience init(
         over tier: any CacheTier,
         name: String,
@@ -175,8 +175,8 @@ struct CacheLowerParts<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
 /// The identity of a flight; a key has several after it or a tag changes during a load.
 ///
-/// The tags of a value are not known before it is loaded, so a call that follows the removal of any
-/// tag must not share a load that began before.
+/// The tags of a value are not known before it is loaded, so a call after the removal of any tag must not share an
+/// earlier load.
 struct FlightID<Key: Hashable & Sendable>: Hashable, Sendable {
     let key: Key
     /// The result of `CacheMemory.begin(_:)`.

@@ -259,7 +259,7 @@ extension CacheError {
     }
 }
 
-/// A loaded value with its own caching instructions, for sources that provide them.
+/// A loaded value with its own caching instructions.
 public struct CacheLoaded<Value: Sendable>: Sendable {
     /// The value, or nil if there is none.
     public var value: Value?
@@ -293,8 +293,7 @@ public struct CacheLoaded<Value: Sendable>: Sendable {
     }
 }
 
-/// The tasks that continue after a cache has answered: a refreshing load once per key, and a load that continues after
-/// a soft timeout once per flight.
+/// The tasks that continue after a cache has answered.
 final class BackgroundLoads: Sendable {
     private let state = Mutex<Set<UInt64>>([])
 

@@ -54,9 +54,7 @@ extension Cache {
         }
     }
 
-    /// Keeps a flight going that the caller is about to leave.
-    ///
-    /// Others who wait for it do not suffice, because they may be canceled.
+    /// Keeps a flight going that the caller is about to leave; others who wait for it may be canceled.
     private func stayBehind(_ call: LoadCall<Key, Value>, _ id: FlightID<Key>) async {
         guard memory.begin(call.key) == id.generation else {
             // The key was changed, so no caller wants the flight's result.

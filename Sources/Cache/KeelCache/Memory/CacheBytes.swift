@@ -17,7 +17,6 @@ enum CacheBytes {
         }
     }
 
-    /// Returns a cache's cost function: the given one, one that measures bytes, or nil.
     static func cost<Key: Hashable & Sendable, Value: Sendable>(
         _ given: (@Sendable (Value) -> Int)?,
         _ limits: CacheLimits,

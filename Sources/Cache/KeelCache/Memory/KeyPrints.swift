@@ -1,7 +1,7 @@
 /// Copies of string keys of 16 to 32 bytes, beside the entries.
 ///
-/// A string of more than 15 bytes is stored elsewhere, so comparing it would wait for one more cache line at each hit.
-/// A copy costs 32 bytes per entry. Strings with equal bytes are equal; else `==` decides.
+/// Such a string is stored elsewhere, so comparing it would wait for one more cache line at each hit. A copy costs 32
+/// bytes per entry. Strings with equal bytes are equal; else `==` decides.
 ///
 /// `@unchecked`, because of the pointer: it belongs to a shard and is guarded by its lock.
 @usableFromInline

@@ -1,7 +1,7 @@
 /// A seeded hash of keys to 64 bits, unpredictable outside the table.
 ///
-/// Integers and ASCII strings use a seeded full-width multiplication like that of Wang Yi's wyhash, which takes half
-/// the time of `Hasher` on a key of 30 bytes. All other keys use `Hasher`, which is seeded per process.
+/// Integers and ASCII strings use a seeded full-width multiplication like that of Wang Yi's wyhash, and all other keys
+/// `Hasher`.
 @usableFromInline
 struct KeySeed: Sendable {
     @usableFromInline let first: UInt64

@@ -57,16 +57,11 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
         (shards + index &* Self.stride).assumingMemoryBound(to: Shard.self)
     }
 
-    /// The distance between shards, in bytes.
-    ///
-    /// A multiple of two cache lines, because processors fetch lines in pairs: threads on
-    /// neighboring shards would otherwise contend.
+    /// The distance between shards: a multiple of two cache lines, which processors fetch in pairs.
     @inlinable
     static var stride: Int { (MemoryLayout<Shard>.size + 127) & ~127 }
 
-    /// Returns the entry for a key, and counts the use as a hit or a miss.
-    ///
-    /// The caller, which has the time, checks whether the entry is fresh.
+    /// Returns the entry for a key, fresh or not, and counts the use as a hit or a miss.
     @inlinable
     func use(_ key: Key, hash: UInt64) -> (value: Value?, freshUntil: Int64, detail: MemoryDetail?)?
     {
@@ -98,15 +93,10 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
         return true
     }
 
-    /// Stores an entry in place of the one under its key.
+    /// Stores an entry in place of the one under its key, and returns the entries that left the table.
     ///
-    /// - Parameters:
-    ///   - entry: The entry to store.
-    ///   - cost: Its cost; 0 or more.
-    ///   - generation: The result of `begin(_:)` for an entry that may have been overtaken, or nil.
-    ///   - onlyIfMissing: Whether an existing entry is kept, because it is newer.
-    ///   - admission: Has the last word on storing; runs under the shard's lock.
-    /// - Returns: The outcome, with the entries that left the table.
+    /// `generation` is the result of `begin(_:)` for an entry that may have been overtaken. With `onlyIfMissing`, an
+    /// existing entry is kept. `admission` has the last word, and runs under the shard's lock.
     @inlinable
     func store(
         _ entry: Entry,

@@ -1,8 +1,8 @@
 extension MemoryShard {
     /// Notes a use, which is reported to the policy in a batch.
     ///
-    /// Telling it at once would touch memory all over the table under the lock. An entry used again before the batch is
-    /// noted once. After a long run of hits alone the policy has nothing to decide, and receives a sample of them.
+    /// An entry used again before the batch is noted once. After a long run of hits alone, the policy receives a sample
+    /// of them.
     @inlinable
     @inline(__always)
     mutating func note(_ slot: Int) {

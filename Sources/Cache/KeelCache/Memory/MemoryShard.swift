@@ -1,7 +1,7 @@
-/// A shard of a memory table: an open-addressing index over entries in slots.
+/// A shard of a memory table: an open-addressing index over entries in slots, which the policy assigns.
 ///
 /// A cell of the index holds the high half of the hash and the slot; 0 marks an empty cell. Probing is linear, and
-/// removal closes the gap instead of leaving a tombstone. The policy assigns slots, and both identify entries by slot.
+/// removal closes the gap.
 ///
 /// `@unchecked`, because of the pointers, which the shard alone knows.
 @usableFromInline

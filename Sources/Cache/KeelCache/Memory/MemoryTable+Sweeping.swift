@@ -65,8 +65,7 @@ extension MemoryTable {
 
     /// Removes the entries that satisfy a predicate, which runs under a lock.
     ///
-    /// After `pause` cells the lock is released, and entries added or moved meanwhile may be missed. Nil holds a
-    /// shard's lock until it is done.
+    /// After `pause` cells the lock is released, and entries added or moved meanwhile may be missed.
     func removeAll(
         pausingAfter pause: Int?,
         overtakesAll: Bool = false,

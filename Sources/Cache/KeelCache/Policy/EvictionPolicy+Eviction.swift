@@ -1,6 +1,5 @@
 extension EvictionPolicy {
-    /// Evicts one entry while a limit is exceeded; returns its slot, which may be the one just inserted, or nil within
-    /// the limits.
+    /// Evicts one entry while a limit is exceeded; returns its slot, which may be the one just inserted, or nil.
     ///
     /// Call it until it returns nil after every insertion and every change of a cost.
     @usableFromInline
@@ -24,7 +23,6 @@ extension EvictionPolicy {
         }
     }
 
-    /// Moves excess entries from the window to the main part if it has room, a few at a time.
     private mutating func settle() {
         var moves = 0
         while windowWeight > windowTarget, moves < 32, let node = lists.last(.window) {
@@ -99,10 +97,8 @@ extension EvictionPolicy {
         return Double(mine) * Double(theirCost) > Double(theirs) * Double(myCost)
     }
 
-    /// Returns true about once in 128 calls for a candidate requested several times.
-    ///
-    /// Without some chance, an attacker who knows the counts could keep an entry in forever.
-    /// Candidates requested at most five times have none: in a long loop each would cost a hit.
+    /// Returns true about once in 128 calls for a candidate requested more than five times, so that an attacker who
+    /// knows the counts cannot keep an entry in forever.
     private mutating func isLucky(_ frequency: Int) -> Bool {
         guard frequency > 5 else { return false }
         // Marsaglia's xorshift64.

@@ -38,10 +38,6 @@ package struct EvictionPolicy: Sendable {
     var windowTarget = 0
     var protectedTarget = 0
 
-    /// Creates the policy of an empty cache.
-    ///
-    /// The seed makes the positions of keys, and admissions by chance, unpredictable. The owner of several policies for
-    /// one load must count their votes; see ``hasVotes``.
     package init(
         countLimit: Int?,
         costLimit: Int?,
@@ -219,8 +215,8 @@ public struct SimulatedEviction: Sendable {
     ///   - countLimit: The maximum number of entries, or nil for no limit.
     ///   - costLimit: The maximum total cost of the entries, or nil for no limit.
     ///   - seed: Decides the positions of keys and the few entries admitted by chance.
-    ///   - samplesKeys: Whether the small caches that try out windows see a sample of the keys, as those of a `Cache`.
-    ///     Without sampling, `countLimit` is at most 8,000.
+    ///   - samplesKeys: Whether the shadow caches see a sample of the keys, as those of a `Cache`. Without sampling,
+    ///     `countLimit` is at most 8,000.
     public init(
         countLimit: Int?,
         costLimit: Int? = nil,
@@ -240,7 +236,6 @@ public struct SimulatedEviction: Sendable {
         policy.insert(hash: hash, cost: cost)
     }
 
-    /// Notes that the entry of a slot was used.
     public mutating func touch(_ slot: Int) { policy.touch(slot) }
 
     /// Evicts one entry and returns its slot, or returns nil within the limits.

@@ -4,7 +4,6 @@
 /// Manes: "TinyLFU: A Highly Efficient Cache Admission Policy", 2017). The four counters of a key lie in one block of
 /// 64 bytes.
 package struct FrequencySketch: Sendable {
-    /// The maximum value of a counter.
     package static let maximum = 15
     private static let wordsPerBlock = 8
 
@@ -17,9 +16,7 @@ package struct FrequencySketch: Sendable {
         blockMask = 0
     }
 
-    /// Makes room for a number of entries.
-    ///
-    /// The counters of a block are copied to the block with which it now shares its keys, so that no count is lost.
+    /// Makes room for a number of entries, without losing counts.
     package mutating func grow(toHold count: Int) {
         while words.count < count, words.count < 1 << 34 {
             words.append(contentsOf: words)

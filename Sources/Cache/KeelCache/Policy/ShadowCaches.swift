@@ -7,14 +7,11 @@ package struct ShadowCaches: Sendable {
     package static let windows: [Double] = [0.01, 0.05, 0.12, 0.25, 0.45, 0.65, 0.85, 0.99]
 
     /// Returns the maximum number of entries of one shadow; a larger cache is sampled.
-    ///
-    /// Small caches are sampled a little earlier, as shadows would otherwise cost the most.
     static func maximumSize(limit: Int) -> Int { limit > 8192 ? 1024 : 768 }
 
     private static let shortestEpoch = 256
     private static let shortestOfShards = 64
 
-    /// The window of the shadow that had the most hits recently.
     package var window: Double { Self.windows[best] }
 
     /// The findings of one shard of several in the last epoch, until taken.
@@ -35,12 +32,11 @@ package struct ShadowCaches: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of entries of the cache, or their maximum total cost.
-    ///   - weighsCost: Whether the limit is one of cost. The number of entries is then unknown, and
-    ///     the sample shrinks as entries come.
-    ///   - shardCount: The number of caches that share a load; with more than one, each leaves its
-    ///     ``ballot`` to be counted with those of the others.
-    ///   - samplesKeys: Whether a large cache with a limit of its number of entries has smaller
-    ///     shadows. Without, which a simulation may want, the limit is at most 8,000.
+    ///   - weighsCost: Whether the limit is one of cost. The sample then shrinks as entries come.
+    ///   - shardCount: The number of caches that share a load; with more than one, each leaves its ``ballot`` to be
+    ///     counted with those of the others.
+    ///   - samplesKeys: Whether a large cache with a limit of its number of entries has smaller shadows. Without, the
+    ///     limit is at most 8,000.
     package init(
         limit: Int,
         weighsCost: Bool,
@@ -86,7 +82,6 @@ package struct ShadowCaches: Sendable {
         return (target, main / 5 * 4 + main % 5 * 4 / 5)
     }
 
-    /// Returns whether a key is in the sample.
     @inline(__always)
     package func samples(_ hash: UInt32) -> Bool {
         // In 64 bits, where a shift by 32 gives zero.

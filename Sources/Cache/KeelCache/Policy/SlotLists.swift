@@ -1,6 +1,4 @@
 /// The slots of a cache in three lists by last use, linked by index.
-///
-/// The heads of the lists are nodes, so that linking needs no special cases.
 package struct SlotLists: Sendable {
     /// The list of a slot.
     package enum Region: UInt8, Sendable {
@@ -22,7 +20,6 @@ package struct SlotLists: Sendable {
         package var region: Region
     }
 
-    /// The number of list heads, which come first, in the order of their regions.
     package static let headCount = 4
 
     package private(set) var nodes: ContiguousArray<Node>
@@ -37,7 +34,6 @@ package struct SlotLists: Sendable {
         )
     }
 
-    /// Returns the least recently used node of a region, or nil if it is empty.
     @inline(__always)
     package func last(_ region: Region) -> Int? {
         let last = Int(nodes[Int(region.rawValue)].previous)
@@ -80,7 +76,6 @@ package struct SlotLists: Sendable {
         nodes[node].cost = cost
     }
 
-    /// Makes a node the next to leave its region.
     package mutating func moveToEnd(_ node: Int) {
         let head = Int(nodes[node].region.rawValue)
         let last = Int(nodes[head].previous)

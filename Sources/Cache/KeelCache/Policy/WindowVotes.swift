@@ -32,9 +32,6 @@ struct WindowVotes: Sendable {
 }
 
 /// The window that suits the load of a table, found by all of its shards together.
-///
-/// Keys are spread over shards at random, so all shards have the same load, and together need a
-/// smaller sample of keys than each would alone.
 final class WindowPoll: Sendable {
     let shardCount: Int
     private let votes: Mutex<WindowVotes>

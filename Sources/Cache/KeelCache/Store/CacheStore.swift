@@ -65,12 +65,7 @@ public final class CacheStore: Sendable {
 
     /// Returns the cache of a name, for values with a custom coding.
     ///
-    /// - Parameters:
-    ///   - name: The name that separates the cache's entries from those of others.
-    ///   - coding: Converts keys and values to bytes and back.
-    ///   - configuration: The cache's times and policy, without its limits; nil for the store's.
-    ///   - cost: Returns the cost of a value; nil for 1, or for its size with limits in bytes.
-    /// - Returns: The cache.
+    /// The parameters are those of ``cache(_:key:value:coding:configuration:cost:)``.
     public func cache<Key: Hashable & Sendable, Value: Sendable>(
         _ name: String,
         coding: CacheCoding<Key, Value>,
@@ -82,13 +77,7 @@ public final class CacheStore: Sendable {
 
     /// Returns the cache of a name that stays in memory, for values of any type.
     ///
-    /// - Parameters:
-    ///   - name: The name that separates the cache from others.
-    ///   - key: The type of the keys.
-    ///   - value: The type of the values.
-    ///   - configuration: The cache's times and policy, without its limits; nil for the store's.
-    ///   - cost: Returns the cost of a value; nil for 1, or for its size with limits in bytes.
-    /// - Returns: The cache.
+    /// The parameters are those of ``cache(_:key:value:coding:configuration:cost:)``.
     public func memoryCache<Key: Hashable & Sendable, Value: Sendable>(
         _ name: String,
         key: Key.Type,

@@ -160,7 +160,7 @@ struct StoreKey: Hashable, @unchecked Sendable {
 
 /// One cache of a store, as seen by the others.
 final class StoreView: Sendable {
-    /// Called when memory drops one of the cache's entries to make room for another cache.
+    /// Called when memory evicts one of the cache's entries.
     private let evicted: @Sendable (StoreKey) -> Void
 
     init(evicted: @escaping @Sendable (StoreKey) -> Void) { self.evicted = evicted }

@@ -124,9 +124,7 @@ extension InMemoryCacheTier {
             return !entry.record.tags.contains { (removedTags[$0] ?? 0) > entry.written }
         }
 
-        /// Drops all entries with tags, which makes the remembered removals unnecessary.
-        ///
-        /// Bounds the memory of a tier that receives ever new tags.
+        /// Drops all entries with tags, so that the memory for removed tags is bounded.
         private mutating func forgetTags() {
             for (key, entry) in entries where !entry.record.tags.isEmpty { drop(key) }
             removedTags = [:]

@@ -2,16 +2,14 @@ internal import Synchronization
 
 /// Passes changes to a tier, in the order in which memory applied them.
 ///
-/// A change is queued under the lock of the memory it changes, so that the last change of a key in memory is the last
-/// in the tier. Waiting writes are passed on in one call. One task at a time works the queue, and ends when the queue
-/// is empty.
+/// A change is queued under the lock of the memory it changes. Waiting writes are passed on in one call. One task at a
+/// time works the queue, and ends when the queue is empty.
 ///
 /// Of write-behind changes, which have no waiting caller, only the last write of a key is passed on. All waiting
 /// changes hold at most ``byteLimit`` bytes: a write-behind change beyond that becomes a removal, so that no older
 /// value is read from the tier. Beyond ``removalLimit`` such removals, one of everything replaces further ones.
 ///
-/// If the tier refuses a change, an old value may remain in it. The queue remembers the untrusted keys and tags until a
-/// later change of the same ones succeeds.
+/// The keys and tags of changes that the tier refuses are untrusted until a later change of the same ones succeeds.
 final class TierQueue: Sendable {
     enum Work: Sendable {
         case write(CacheRecord)
@@ -72,7 +70,7 @@ final class TierQueue: Sendable {
         self.onFailure = onFailure
     }
 
-    /// Queues a change without further work, so that it can be called under a lock.
+    /// Queues a change, so briefly that it can be called under a lock.
     ///
     /// Call ``finish(_:isOwn:)`` with the result or, for a write-behind change, ``start()``.
     @discardableResult

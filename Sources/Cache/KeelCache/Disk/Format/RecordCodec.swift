@@ -2,7 +2,6 @@ internal import KeelCore
 
 /// The conversion between entries and the bytes of records: hashing, sealing and compression.
 struct RecordCodec: Sendable {
-    /// The maximum length of a key, and of all tags together, in bytes.
     static let longestKey = 65_535
 
     let hash: SipHash24

@@ -6,8 +6,7 @@ struct SegmentHeader: Hashable, Sendable {
     private static let version: UInt16 = 1
 
     var number: UInt32
-    /// A random number on which the checksums of the records depend, so that a record is valid only
-    /// in the segment and at the position for which it was written.
+    /// A random number on which the checksums of the records depend; see ``RecordHeader/seed(segment:offset:)``.
     var id: UInt64
     var hash: SipHash24
     /// The sequence number of the first record, above that of any earlier record.

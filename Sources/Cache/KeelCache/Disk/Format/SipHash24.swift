@@ -1,9 +1,9 @@
 internal import KeelCore
 
-/// The hash of a key in the index: SipHash-2-4 with a key per folder.
+/// The hash of a key in the index: SipHash-2-4 with a key per folder, because an attacker must not be able to construct
+/// collisions.
 ///
-/// It must be the same in the next process, unlike `Hasher`, and an attacker must not be able to
-/// construct collisions. Source: Aumasson, Bernstein, "SipHash: a fast short-input PRF", 2012.
+/// Source: Aumasson, Bernstein, "SipHash: a fast short-input PRF", 2012.
 struct SipHash24: Hashable, Sendable {
     let first: UInt64
     let second: UInt64

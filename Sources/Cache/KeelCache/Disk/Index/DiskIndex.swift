@@ -39,7 +39,6 @@ struct DiskIndex: Sendable {
 
     // MARK: Entries
 
-    /// Returns the slot of a hash, or nil if it is dead or its segment is gone.
     func slot(of hash: UInt64) -> IndexSlot? {
         guard let slot = table[hash], isLive(slot) else { return nil }
         return slot
@@ -128,9 +127,8 @@ struct DiskIndex: Sendable {
         if let position = position(of: number) { segments[position].hasRemovals = true }
     }
 
-    /// Keeps a segment open, and closes the oldest others if too many are open.
-    ///
-    /// - Returns: The handles to release outside the lock.
+    /// Keeps a segment open, and closes the oldest others if too many are open; returns the handles to release outside
+    /// the lock.
     mutating func keepOpen(_ handle: SegmentHandle, atMost limit: Int) -> [SegmentHandle] {
         guard let position = position(of: handle.number), segments[position].id == handle.id else {
             return []
@@ -170,11 +168,8 @@ struct DiskIndex: Sendable {
         return dropped
     }
 
-    /// Drops the oldest large value, preferring one that was not read.
-    ///
-    /// The records of large values are short, and those in one segment need not go together.
-    ///
-    /// - Returns: The files to remove, or nil if there is no large value.
+    /// Drops the oldest large value, preferring one that was not read; returns its file, or nil if there is no large
+    /// value.
     mutating func dropOldestLarge() -> Dropped? {
         let slots = large.keys.compactMap { slot(of: $0) }
         func isOlder(_ left: IndexSlot, _ right: IndexSlot) -> Bool {

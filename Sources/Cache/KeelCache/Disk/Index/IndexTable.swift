@@ -25,9 +25,7 @@ struct IndexSlot: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// The slots by hash, with open addressing and linear probing.
-///
-/// A `Dictionary` would hash the hashes again and take about twice the memory.
+/// The slots by hash, with open addressing and linear probing, in half the memory of a `Dictionary`.
 struct IndexTable: Sendable {
     private var slots: [IndexSlot]
     private(set) var count = 0
@@ -56,7 +54,6 @@ struct IndexTable: Sendable {
         return nil
     }
 
-    /// Sets the flags of the slot of a hash, if it still refers to the same record.
     mutating func setFlags(_ flags: IndexSlot.Flags, at slot: IndexSlot) -> Bool {
         let position = position(of: slot.hash)
         guard slots[position].byteCount > 0, slots[position].isSamePlace(as: slot) else {

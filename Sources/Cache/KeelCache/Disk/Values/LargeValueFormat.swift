@@ -2,8 +2,8 @@ internal import KeelCore
 
 /// The format of a file with a large value: a header, then chunks of 64 KiB, each in a frame.
 ///
-/// All frames but the last have the same length on disk, so that any piece is found without a table. A frame is bound
-/// to its file, its number and whether it is the last: truncated, repeated or moved frames are refused.
+/// All frames but the last have the same length on disk. A frame is bound to its file, its number and whether it is the
+/// last: truncated, repeated or moved frames are refused.
 struct LargeValueFormat: Sendable {
     static let chunkByteCount = 65_536
     static let headerByteCount = 32
@@ -35,7 +35,7 @@ struct LargeValueFormat: Sendable {
         return bytes
     }
 
-    /// Returns the frame of a chunk; its length is ``stride`` unless the chunk is the last.
+    /// Returns the frame of a chunk.
     func frame(_ chunk: [UInt8], _ number: Int, isLast: Bool) throws(CacheError) -> [UInt8] {
         var stored = chunk
         if let sealing {
