@@ -5,14 +5,9 @@ extension Sequence where Element: Sendable {
     /// let restaurants = try await ids.concurrentMap(limit: 4) { id in try await fetch(id) }
     /// ```
     ///
-    /// At most `limit` calls of `transform` run at the same time. The first error cancels the running calls and starts
-    /// no others; it is thrown after they have ended. Cancellation of the calling task cancels the calls.
-    ///
-    /// - Parameters:
-    ///   - limit: The maximum number of concurrent calls; less than 1 counts as 1.
-    ///   - transform: The transformation of an element, which runs in a child task.
-    /// - Returns: One value per element, in order.
-    /// - Throws: The first error of `transform`.
+    /// At most `limit` calls of `transform`, and at least one, run at the same time, each in a child task. The first
+    /// error cancels the running calls and starts no others; it is thrown after they have ended. Cancellation of the
+    /// calling task cancels the calls.
     @concurrent
     public func concurrentMap<Value: Sendable, Failure: Error>(
         limit: Int,

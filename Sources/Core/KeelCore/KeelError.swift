@@ -57,13 +57,8 @@ public protocol KeelErrorCode: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension KeelErrorCode {
-    /// Creates a code, for an adapter whose failure none of the known codes describes.
-    ///
-    /// - Parameters:
-    ///   - name: The code's name, stable across versions.
-    ///   - isTransient: Whether the same call may succeed when it is repeated a little later.
-    ///   - summary: The message of errors without their own; by default the name.
-    ///   - advice: The remedy, in one or two sentences.
+    /// Creates a code, for an adapter whose failure none of the known codes describes; see ``ErrorKind`` for its
+    /// properties.
     public init(name: String, isTransient: Bool = false, summary: String? = nil, advice: String) {
         self.init(
             kind: ErrorKind(name: name, isTransient: isTransient, summary: summary, advice: advice)

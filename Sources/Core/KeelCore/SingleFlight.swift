@@ -9,9 +9,8 @@ import Synchronization
 ///
 /// - The first caller of a key starts its operation. Callers that come while the operation is running wait for the same
 ///   result, including an error. A later caller starts a new operation.
-/// - A canceled caller throws `CancellationError` at once, and the operation continues for the others. When the last
-///   caller has left, the operation is canceled, and the next caller of the key starts a new one without waiting for
-///   the old one to end.
+/// - A canceled caller throws `CancellationError` at once, and the operation continues for the others. It is canceled
+///   when the last caller has left; the next caller then starts a new one at once.
 /// - The operation runs in its own task, with the priority and task-local values of the caller that started it. Waiting
 ///   callers resume in the order in which they came.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -37,8 +36,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// - Parameters:
     ///   - key: The key of the operation.
-    ///   - onJoin: Called if the caller joins an operation that is already running.
-    ///   - operation: The operation, which runs in its own task instead of the caller's.
+    ///   - onJoin: Called if the caller joins a running operation.
+    ///   - operation: The operation, which runs in its own task.
     /// - Returns: The result of the operation.
     /// - Throws: The error of the operation, or `CancellationError` if the caller was canceled.
     public func run(

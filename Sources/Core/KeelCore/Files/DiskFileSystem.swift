@@ -11,8 +11,8 @@ import Bionic
 /// The file system of the machine.
 ///
 /// A call that may create a file, or append to one, does not follow a link in the last component of its path: in a
-/// folder that others can write to, a link could lead to any file of the user. Links in parent folders and to existing
-/// files are followed. Folders, pipes and devices are refused; opening a pipe does not wait for its other end.
+/// folder that others can write to, it could lead to any file of the user. Other links are followed. Folders, pipes and
+/// devices are refused; opening a pipe does not wait for its other end.
 package struct DiskFileSystem: FileSystem {
     private let permissions: mode_t
 

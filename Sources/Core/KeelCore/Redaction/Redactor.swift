@@ -165,8 +165,8 @@ public struct RedactionMarker: Sendable {
     /// Returns a marker with the same text for equal values, so that log lines can be correlated.
     ///
     /// The closure receives the bytes of the value and returns a short label, which is shown as `<redacted:label>`. It
-    /// must use a keyed hash, such as HMAC with a key that does not leave the process: email addresses and card numbers
-    /// are few enough to reverse a plain hash by trying all of them.
+    /// must use a keyed hash, such as HMAC with a key that does not leave the process: a plain hash of an email address
+    /// or card number can be reversed by trying all of them.
     public static func correlated(
         by label: @escaping @Sendable (_ secret: [UInt8]) -> String
     ) -> RedactionMarker {

@@ -25,8 +25,8 @@ package struct CertainTime: Hashable, Sendable {
     /// no time is certain, also because the file cannot be written.
     ///
     /// The pause is an hour, or a quarter of a shorter limit, so things expire later than at their limit: by at most
-    /// two pauses if the method is called often, and at the second call after a long time without calls. Times are in
-    /// microseconds. The caller holds a lock that all users of the file hold.
+    /// two pauses if the method is called often, otherwise at the second call. Times are in microseconds. The caller
+    /// holds a lock that all users of the file hold.
     package static func oldest(
         within limit: Int64,
         at now: Int64,

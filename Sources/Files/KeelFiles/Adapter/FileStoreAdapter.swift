@@ -18,13 +18,8 @@ public protocol FileStoreAdapter: Sendable {
     /// Returns the metadata of a file, or nil if it does not exist.
     func metadata(of path: FileStorePath) async throws(FileStoreError) -> FileMetadata?
 
-    /// Begins to read a file.
+    /// Begins to read a range of a file, if it has the expected version; the bytes are read on demand.
     ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - range: The range to read.
-    ///   - version: The expected version, or nil for any.
-    /// - Returns: The metadata and the bytes, which are read on demand.
     /// - Throws: ``FileStoreError``: `fileNotFound`, `conditionFailed`, `rangeNotSatisfiable`.
     func read(
         _ path: FileStorePath,
@@ -32,13 +27,8 @@ public protocol FileStoreAdapter: Sendable {
         ifVersion version: FileVersion?
     ) async throws(FileStoreError) -> FileReading
 
-    /// Writes a file, replacing an existing one.
+    /// Writes a file, replacing an existing one, and returns its metadata.
     ///
-    /// - Parameters:
-    ///   - content: The bytes.
-    ///   - path: The path of the file.
-    ///   - options: The metadata to store, and the checks to make.
-    /// - Returns: The metadata of the new file.
     /// - Throws: ``FileStoreError``: `conditionFailed`, `checksumMismatch`, `pathTaken`.
     func write(
         _ content: FileContent,

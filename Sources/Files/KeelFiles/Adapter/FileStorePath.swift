@@ -6,9 +6,9 @@
 ///
 /// A name is not empty, `.` or `..`, contains no `/` and no zero byte, and has at most ``maximumNameByteCount`` bytes
 /// of UTF-8; a path has at most ``maximumByteCount``. The first name `.keel-files` is reserved for stores. Therefore no
-/// path leads out of a store, whatever its origin. An interpolated value stays within one name: if it contains a `/`,
-/// the path is invalid. ``FileStore`` refuses invalid paths with `invalidPath`. Paths are compared by their bytes; the
-/// capabilities of a store say whether its volume does the same.
+/// path leads out of a store, whatever its origin. An interpolated value that contains a `/` makes the path invalid.
+/// ``FileStore`` refuses invalid paths with `invalidPath`. Paths are compared by their bytes; a store's volume may
+/// ignore case.
 public struct FileStorePath: Hashable, Sendable {
     /// The maximum size of a path in bytes of UTF-8: that of S3's keys.
     public static let maximumByteCount = 1024
