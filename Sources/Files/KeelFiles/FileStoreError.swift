@@ -150,8 +150,7 @@ extension FileStoreError.Code {
 }
 
 extension FileStoreError {
-    /// Creates the error for a failed system call, such as `renameat`, on a file; the code is for error numbers without
-    /// a more specific one.
+    /// Creates the error for a failed system call on a file; the code is for error numbers without a more specific one.
     init(_ call: String, _ path: String, _ code: Code, number: Int32) {
         let cause = FileSystemError(call, path, number: number)
         let meaning: Code =

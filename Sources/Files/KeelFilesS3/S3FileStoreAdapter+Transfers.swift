@@ -34,10 +34,9 @@ extension S3FileStoreAdapter {
         return copy
     }
 
-    /// Deletes the source of a move, which has been copied.
+    /// Deletes the source of a move, which has been copied, unless it was replaced after the copy.
     ///
-    /// If the source was replaced after the copy, it stays, so that nothing is lost. If the server ignores conditions,
-    /// a source that is replaced in the moment of its deletion is lost.
+    /// If the server ignores conditions, a source that is replaced in the moment of its deletion is lost.
     private func deleteSource(
         _ source: FileMetadata,
         of request: FileTransferRequest

@@ -130,10 +130,8 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// Returns the metadata of a file that was written.
-    ///
-    /// It is requested, because replies to PUT do not include the time. If that fails, or another program has replaced
-    /// the file since, it is assembled from what is known.
+    /// Returns the metadata of a file that was written, from the server or, if it cannot be requested or another
+    /// program has replaced the file since, from what is known.
     func settled(
         _ file: S3NewFile,
         size: Int,

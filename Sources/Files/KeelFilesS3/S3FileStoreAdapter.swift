@@ -37,7 +37,6 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
     public let configuration: Configuration
 
     let connection: S3Connection
-    /// The maximum size of an object that is copied in one request, and the size of each part of a larger one.
     let copyByteCount: Int
 
     /// Creates an adapter without sending a request; throws `invalidArgument` or `invalidPath` for an invalid

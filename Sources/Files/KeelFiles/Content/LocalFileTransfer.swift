@@ -72,9 +72,9 @@ enum LocalFileTransfer {
 
     /// Creates the temporary file of a download.
     ///
-    /// Downloads to a file share a first name, so that the next one overwrites the remains of one that was killed. The
-    /// download that has the name holds a lock on it; others, and volumes without locks, use names of their own. The
-    /// names are hidden and Keel's, so that they are no file of the user.
+    /// The name is hidden and Keel's. Downloads to a file share a first name, so that the next one overwrites the
+    /// remains of one that was killed. The download that has the name holds a lock on it; others, and volumes without
+    /// locks, use names of their own.
     private static func newPart(
         of file: URL,
         in files: any FileSystem

@@ -38,12 +38,12 @@ extension FileStore {
 
     /// Removes all files in a folder and its subfolders.
     ///
-    /// Files are removed page by page, with one request per thousand files if the store supports that. After an error,
-    /// some files are gone. A file that is written meanwhile can remain.
+    /// Files are removed page by page, with one request per thousand files if the store supports that. A file that is
+    /// written meanwhile can remain.
     ///
     /// - Returns: The number of files removed.
-    /// - Throws: The first ``FileStoreError``. A store that removes many files with one request has then tried the
-    ///   others of that page, and any other store has not.
+    /// - Throws: The first ``FileStoreError``; some files are then gone. A store that removes many files with one
+    ///   request has tried the others of that page, and any other store has not.
     @discardableResult @concurrent
     public func deleteAll(in folder: FileStoreFolder) async throws(FileStoreError) -> Int {
         var count = 0

@@ -12,10 +12,8 @@ internal import Bionic
 
 /// The metadata that the local store keeps with a file, in its extended attribute `user.keel.file`.
 ///
-/// The attribute is set before the file is renamed into place, so both appear and disappear together. It is a short
-/// CBOR array, because ext4 has room for 60 bytes within the inode; a longer attribute takes a block of the volume, and
-/// freeing that block makes a write take twice as long. A label without attributes and with a CRC-32C has 33 bytes plus
-/// its content type.
+/// It is a short CBOR array, because ext4 has room for 60 bytes within the inode, and a longer attribute makes a write
+/// take twice as long. A label without attributes and with a CRC-32C has 33 bytes plus its content type.
 struct FileLabel: Hashable, Sendable {
     /// The version of the content; a new random number for each.
     var version: UInt64

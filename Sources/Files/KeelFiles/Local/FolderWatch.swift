@@ -9,8 +9,8 @@ internal import Musl
 
 /// Reports the changes in a local folder by inotify(7).
 ///
-/// Each folder has its own watch. A new folder is listed after its watch is added, so that no file in it is missed; a
-/// file that arrives in between is reported twice.
+/// A new folder is listed after its watch is added, so that no file in it is missed; a file that arrives in between is
+/// reported twice.
 ///
 /// `@unchecked` because of the prefixes: one thread creates the watch, and afterwards only the queue of the events uses
 /// it.

@@ -51,7 +51,6 @@ extension LocalFileStoreAdapter {
         let name: String
         let isFolder: Bool
 
-        /// The sort key: the paths in a folder continue with “/”.
         var key: String { isFolder ? name + "/" : name }
     }
 
@@ -146,9 +145,8 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    /// Returns the files and folders in a folder, in byte order of their paths.
-    ///
-    /// With `goesOn`, the names may come from the cache of the previous page.
+    /// Returns the files and folders in a folder, in byte order; with `goesOn`, they may come from the cache of the
+    /// previous page.
     private func entries(
         of folder: Descriptor,
         _ prefix: String,

@@ -136,9 +136,7 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    /// Renames a file to its path, creating folders as needed.
-    ///
-    /// The folder is synchronized under the lock, so that anyone who sees the new file may rely on it.
+    /// Renames a file to its path, creating folders as needed, and synchronizes the folder if changes must last.
     private func name(
         _ oldName: String,
         in oldFolder: Descriptor,

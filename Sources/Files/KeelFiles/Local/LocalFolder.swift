@@ -32,8 +32,7 @@ final class KnownFolders: Sendable {
 
 /// The folder of a local store, and the path resolution within it.
 ///
-/// Each name is opened relative to its parent without following links: whatever other programs put there during a call,
-/// no call leaves the folder.
+/// Each name is opened relative to its parent without following links, so no call leaves the folder.
 struct LocalFolder: Sendable {
     let root: Descriptor
     /// The folder of unfinished files.
@@ -141,7 +140,7 @@ struct LocalFolder: Sendable {
         }
     }
 
-    /// Removes the folders above a file that have become empty, and returns the innermost folder that remains.
+    /// Removes the folders above a file that have become empty; returns the innermost one that remains.
     @discardableResult
     func removeEmptyFolders(above path: FileStorePath) -> Descriptor? {
         for folder in path.foldersAbove.reversed() {
@@ -160,8 +159,7 @@ struct LocalFolder: Sendable {
         return root
     }
 
-    /// Removes a folder and its subfolders, which a killed process may have left, unless one of them contains a file;
-    /// returns whether the folder is gone.
+    /// Removes a folder and its subfolders unless one contains a file; returns whether the folder is gone.
     func removeIfEmpty(_ name: String, in outer: Descriptor) -> Bool {
         guard case .success(let own) = outer.open(name, O_RDONLY | O_DIRECTORY),
             case .success(let names) = own.names()

@@ -13,11 +13,9 @@ internal import Bionic
 
 /// The lock that serializes the last steps of changes, within the process and across processes.
 ///
-/// The lock is held for a few operations on names and, if changes must survive a power failure, until the folder is
-/// synchronized; never while the bytes of a file are written.
-///
-/// Waiting does not block a thread, and ends when the task is canceled. The wait for another process that keeps the
-/// lock is limited to ``patience``.
+/// It is held for a few operations on names and, if changes must survive a power failure, until the folder is
+/// synchronized. Waiting does not block a thread, and ends when the task is canceled or, for another process, after
+/// ``patience``.
 final class StoreLock: Sendable {
     /// The maximum time that a change waits for other processes, counted from the last time that this process had the
     /// lock.

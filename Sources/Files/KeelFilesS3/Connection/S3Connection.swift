@@ -16,12 +16,9 @@ final class S3Connection: Sendable {
     /// The maximum size of a document: a list of a thousand keys of maximum length, with each byte encoded as three.
     private static let largestDocument = 8 << 20
     private static let largestRefusal = 64 << 10
-    /// The clock difference from which an unexplained refusal is attributed to it, in seconds; S3 refuses requests that
-    /// are a quarter of an hour off.
+    /// The clock difference in seconds from which an unexplained refusal is attributed to it.
     private static let tolerance: TimeInterval = 240
-    /// The maximum correction of the clock, larger than any time zone mistake.
-    ///
-    /// Otherwise, an attacker could keep requests that were signed for later days, and send them then.
+    /// The maximum correction of the clock: with more, an attacker could keep requests that were signed for later days.
     private static let largestSkew: TimeInterval = 86_400
 
     let address: S3Address

@@ -4,8 +4,7 @@ internal import Synchronization
 
 /// A reading of an object by several requests at a time, for one reader.
 ///
-/// The first part is returned as it arrives. The next parts are requested at the same time, and wait in memory for their
-/// turn. Each repeats its own requests.
+/// The first part is returned as it arrives; the next parts wait in memory for their turn.
 final class S3ParallelReading: Sendable {
     private typealias Part = Task<Result<[[UInt8]], FileStoreError>, Never>
 
@@ -23,7 +22,7 @@ final class S3ParallelReading: Sendable {
     private let limit: Int
     private let state: Mutex<State>
 
-    /// Creates a reading; it requests nothing before the first call of ``next()``, and then `limit` parts at once.
+    /// Creates a reading, which requests nothing before the first call of ``next()``.
     init(_ first: FileReader, rest: [S3Download], limit: Int, hash: FileHash?) {
         self.first = first
         self.limit = limit

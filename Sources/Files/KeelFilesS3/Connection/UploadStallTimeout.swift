@@ -10,9 +10,7 @@ final class UploadStallTimeout: Sendable {
     /// The size of the pieces passed to the transport; smaller bodies need no stall timeout.
     static let pieceByteCount = 64 << 10
 
-    /// The slowest expected rate, in bytes per second, at which bytes leave the machine after the transport took them.
-    ///
-    /// Systems buffer megabytes before anything is sent, and some transports take the whole body at once.
+    /// The slowest expected rate, in bytes per second, at which buffered bytes leave the machine.
     private static let slowestRate = 16 << 10
 
     private let bytes: [UInt8]
@@ -41,7 +39,7 @@ final class UploadStallTimeout: Sendable {
     }
 
     /// Sends a request with this body, and cancels it if no piece was taken for the limit, after at most twice the
-    /// limit; returns only after the exchange has ended.
+    /// limit.
     func guarding(
         _ clock: any Clock<Duration>,
         _ exchange: @escaping @Sendable () async throws(TransportError) -> HTTPReply

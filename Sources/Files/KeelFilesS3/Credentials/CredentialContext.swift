@@ -27,7 +27,6 @@ struct CredentialContext: Sendable {
         return home + text.dropFirst()
     }
 
-    /// Returns the content of a file, or nil if it does not exist or cannot be read.
     func read(_ path: String) -> [UInt8]? {
         guard let data = try? Data(contentsOf: URL(filePath: path)),
             data.count <= Self.largestDocument
@@ -47,8 +46,7 @@ struct CredentialContext: Sendable {
         return token
     }
 
-    /// Sends a request, and returns the status and the body, whatever the status is; throws `unavailable` if the
-    /// service does not reply within `limit`.
+    /// Sends a request, and returns any status and the body; throws `unavailable` without a reply within `limit`.
     func send(
         _ request: HTTPRequest,
         body: [UInt8]? = nil,

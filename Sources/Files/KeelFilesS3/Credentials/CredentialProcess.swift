@@ -17,10 +17,9 @@ internal import Bionic
 enum CredentialProcess {
     private static let service = "credential_process"
 
-    /// Runs a command, without a shell.
+    /// Runs a command without a shell, with the chain's environment and this process's standard error.
     ///
-    /// It gets the chain's environment, and this process's standard error. It is killed when the task is canceled, and
-    /// after the limit, whose default is that of AWS's SDK for Go.
+    /// It is killed when the task is canceled, and after the limit, whose default is that of AWS's SDK for Go.
     static func credentials(
         _ command: String,
         _ context: CredentialContext,
@@ -59,11 +58,9 @@ enum CredentialProcess {
         #endif
     }
 
-    /// Splits a command at white space outside of quotes.
+    /// Splits a command at white space outside of quotes; returns nil if a quote is not closed.
     ///
     /// A backslash keeps the next character, except in single quotes.
-    ///
-    /// - Returns: The words, or nil if a quote is not closed.
     static func words(of command: String) -> [String]? {
         var words: [String] = []
         var word: String?

@@ -10,8 +10,7 @@ struct CanonicalRequest: Sendable {
     let signedFields: String
     let text: String
 
-    /// Creates the canonical form; the path is as sent, the query is not encoded, and the fields are in the order of
-    /// the request.
+    /// Creates the canonical form; the query is not encoded, and the fields are in the order of the request.
     init(
         method: String,
         path: String,

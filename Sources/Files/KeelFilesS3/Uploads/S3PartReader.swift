@@ -2,7 +2,6 @@
 internal import KeelFiles
 internal import Synchronization
 
-/// A reader that splits a content into parts and computes its checksums, for one task at a time.
 final class S3PartReader: Sendable {
     private struct State {
         var hashes: [FileChecksum.Algorithm: FileHash] = [:]

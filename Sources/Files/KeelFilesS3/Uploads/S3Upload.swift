@@ -258,7 +258,6 @@ struct S3Upload: Sendable {
         }
     }
 
-    /// Returns the version of the existing file if it consists of these parts.
     private func completed(
         _ parts: [S3Part],
         _ checksum: FileChecksum?

@@ -22,9 +22,8 @@ struct S3Part: Codable, Hashable, Sendable {
 
 /// The record of an upload on disk: the upload, and the parts that the server has taken.
 ///
-/// The file has a line of JSON for the upload, and one for each part, appended when the part has arrived. A line that a
-/// killed process left unfinished is ignored, and its part is sent again. A lock prevents two processes from resuming
-/// the same upload.
+/// The file has a line of JSON for the upload, and one for each part that has arrived. An unfinished line is ignored,
+/// and its part is sent again. A lock prevents two processes from resuming the same upload.
 final class UploadManifest: Sendable {
     /// The first line.
     struct Head: Codable, Hashable, Sendable {

@@ -9,8 +9,8 @@ internal import Foundation
 
 /// The encoding of attributes as fields of a request, with the prefix `x-amz-meta-`.
 ///
-/// A value that a field cannot represent is written as encoded words (RFC 2047), which S3 itself returns for values
-/// that are not ASCII. Other programs that read the bucket see the encoded words.
+/// A value that a field cannot represent is written as encoded words (RFC 2047), as S3 returns them; other programs see
+/// the encoded words.
 enum S3Attributes {
     private static let prefix = "x-amz-meta-"
 

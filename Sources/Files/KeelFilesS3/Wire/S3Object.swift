@@ -94,7 +94,6 @@ enum S3Object {
 }
 
 extension ContentRange {
-    /// Returns the bytes of a part of an object, and the object's size; nil if either is unknown.
     static func part(in fields: HTTPFields) -> (bytes: Range<Int>, size: Int)? {
         let range = fields[.contentRange].flatMap { ContentRange($0) }
         guard let positions = range?.positions, let size = range?.total else { return nil }

@@ -1,9 +1,8 @@
 internal import KeelCore
 
-/// A pull parser of XML documents.
+/// A pull parser of XML documents, as far as S3's replies use XML.
 ///
-/// It supports what S3's replies use: elements, attributes (which it drops), text with the five predefined and numeric
-/// entities, CDATA, comments and the declaration. Document types are refused, so entities cannot be declared or expand.
+/// Attributes are dropped. Document types are refused, so entities cannot be declared or expand.
 struct XMLReader {
     enum Event: Hashable {
         case start(String)
