@@ -6,9 +6,7 @@ enum CBORFloat: Sendable {
     /// The half-precision pattern of the only NaN that ``CBORWriter`` writes.
     @inlinable static var canonicalNaN: UInt16 { 0x7e00 }
 
-    /// Returns the half-precision pattern equal to `value`, or nil if there is none.
-    ///
-    /// The function supports every number and infinity; ``CBORWriter/double(_:)`` handles NaN.
+    /// Returns the half-precision pattern equal to a number or infinity, or nil if there is none.
     @usableFromInline
     static func half(exactly value: Float) -> UInt16? {
         let bits = value.bitPattern

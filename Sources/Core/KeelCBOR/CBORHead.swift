@@ -66,7 +66,6 @@ extension CBORReader {
         return CBORHead(initial: initial, argument: argument, end: start &+ width)
     }
 
-    /// Returns the number of items or pairs of a definite head, if enough bytes remain for them.
     @inlinable
     func itemCount(_ head: CBORHead, bytesEach: Int) throws(CBORError) -> Int {
         guard let count = Int(exactly: head.argument),

@@ -14,7 +14,6 @@ extension CBORReader {
         return start..<cursor
     }
 
-    /// Returns the index after the item at `index`, which is nested in `depth` containers.
     private func end(ofItemAt index: Int, depth: Int) throws(CBORError) -> Int {
         let head = try head(at: index)
         switch head.majorType {

@@ -101,8 +101,8 @@ package final class DeadlineTimer: Sendable {
         idle?.cancel()
     }
 
-    /// Ensures that a task sleeps until the first deadline, or that none sleeps without a deadline; returns the sleeper
-    /// that is no longer needed.
+    /// Ensures that a task sleeps until the first deadline, or that none sleeps without one; returns the sleeper that
+    /// is no longer needed.
     private func arm(_ state: inout State) -> Task<Void, Never>? {
         guard let end = state.heap.first?.end else {
             state.generation += 1
@@ -191,10 +191,8 @@ private struct DeadlineTask: @unchecked Sendable {
     let handle: UnsafeCurrentTask
 }
 
-/// A binary heap of deadlines, nearly all of which are removed before they come.
-///
-/// Removed entries stay in place until there are as many of them as of the others, so a completed call does not pay for
-/// a traversal of the heap.
+/// A binary heap of deadlines, nearly all of which are removed before they come: removed entries stay until there are
+/// as many of them as of the others.
 struct DeadlineHeap {
     private var entries: [DeadlineEntry] = []
     private(set) var count = 0

@@ -55,10 +55,7 @@ package enum FileAccess: Hashable, Sendable {
 
 /// A lock that is held as long as this object is referenced.
 package protocol FileLock: AnyObject, Sendable {
-    /// Returns whether a path still refers to the locked file.
-    ///
-    /// If the holder of a lock removes the file, waiting processes acquire a lock on a file without a name: they then
-    /// lock the new file.
+    /// Returns whether a path still refers to the locked file, which its holder may have removed.
     func isStill(at path: String) -> Bool
 }
 

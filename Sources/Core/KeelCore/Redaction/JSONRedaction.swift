@@ -253,7 +253,6 @@ extension Redactor {
 }
 
 enum JSONText {
-    /// Returns the unescaped text of a string without its quotes, or nil if it has no escapes.
     static func unescaped(_ raw: [UInt8]) -> [UInt8]? {
         guard raw.contains(UInt8(ascii: "\\")) else { return nil }
         var units: [UInt16] = []

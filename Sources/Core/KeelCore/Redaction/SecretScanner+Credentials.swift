@@ -89,7 +89,6 @@ extension SecretScanner {
         Prefix("npm_", 30), Prefix("shpat_", 20), Prefix("AGE-SECRET-KEY-1", 20),
     ]
 
-    /// Returns whether a key of a well-known service may begin with these bytes, which most words do not.
     static func mayBeginKey(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> Bool {
         first < 128 && seconds[Int(first)] & bit(second) != 0
             && thirds[Int(first)] & bit(third) != 0

@@ -48,7 +48,6 @@ struct SecretScanner {
         return found.map { note($0) } ?? end(of: start) { $0.isASCIIAlphanumeric }
     }
 
-    /// Examines a byte that is neither letter nor digit, and returns where to continue.
     private mutating func sign(_ byte: UInt8, at index: Int, _ names: SensitiveNames) -> Int {
         var found: Range<Int>?
         switch byte {
@@ -97,7 +96,6 @@ struct SecretScanner {
 
     // MARK: - Runs and boundaries
 
-    /// Returns the end of the run that begins at `start`, at most `limit` bytes from there.
     @inline(__always)
     func end(of start: Int, limit: Int = .max, where belongs: (UInt8) -> Bool) -> Int {
         var index = start
@@ -106,7 +104,6 @@ struct SecretScanner {
         return index
     }
 
-    /// Returns the start of the run that ends before `end`, at most `limit` bytes from there.
     @inline(__always)
     func start(of end: Int, limit: Int = .max, where belongs: (UInt8) -> Bool) -> Int {
         var index = end
@@ -163,7 +160,6 @@ struct SecretScanner {
         return first < close ? first..<close : nil
     }
 
-    /// Returns whether a percent-encoded ampersand, which ends a value of a form, is at an index.
     private func isEncodedAmpersand(_ index: Int) -> Bool {
         self[index] == UInt8(ascii: "%") && self[index + 1] == UInt8(ascii: "2")
             && self[index + 2] == UInt8(ascii: "6")
