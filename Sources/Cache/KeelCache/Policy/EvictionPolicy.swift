@@ -38,6 +38,10 @@ package struct EvictionPolicy: Sendable {
     var windowTarget = 0
     var protectedTarget = 0
 
+    /// Creates the policy of an empty cache.
+    ///
+    /// The seed makes the positions of keys, and admissions by chance, unpredictable. The owner of several policies for
+    /// one load must count their votes; see ``hasVotes``.
     package init(
         countLimit: Int?,
         costLimit: Int?,
@@ -236,6 +240,7 @@ public struct SimulatedEviction: Sendable {
         policy.insert(hash: hash, cost: cost)
     }
 
+    /// Notes that the entry of a slot was used.
     public mutating func touch(_ slot: Int) { policy.touch(slot) }
 
     /// Evicts one entry and returns its slot, or returns nil within the limits.
