@@ -33,7 +33,7 @@ public struct FileStoreObservation: Hashable, Sendable {
     public let failure: FileStoreError.Code?
 }
 
-/// An adapter that reports each call except ``changes(in:)`` to an observer, for logs, metrics and traces.
+/// An adapter that reports each call except `changes(in:)` to an observer, for logs, metrics and traces.
 ///
 /// ```swift
 /// let adapter = local.observed { call in
