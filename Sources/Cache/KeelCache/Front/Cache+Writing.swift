@@ -61,8 +61,8 @@ extension Cache {
     /// A tier may still evict the value, or drop one that exceeds its limit. The parameters are those of
     /// ``set(_:for:expiry:staleness:cost:tags:)``.
     ///
-    /// - Throws: ``CacheError`` if the tier failed or the value could not be encoded; the value is in memory nevertheless,
-    ///   unless it is too large.
+    /// - Throws: ``CacheError`` if the tier failed or the value could not be encoded; the value is in memory
+    ///   nevertheless, unless it is too large.
     public func setDurably(
         _ value: Value,
         for key: Key,

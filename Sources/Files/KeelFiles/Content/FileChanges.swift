@@ -6,8 +6,8 @@ public enum FileChange: Hashable, Sendable {
     case written(FileStorePath)
     /// A file was removed.
     case removed(FileStorePath)
-    /// Changes are not reported one by one, for example because there were too many or a folder was moved away: list the
-    /// folder again.
+    /// Changes are not reported one by one, for example because there were too many or a folder was moved away: list
+    /// the folder again.
     case missed
 }
 

@@ -40,8 +40,8 @@ public struct FileStore: Sendable {
     ///   - path: The path of the file.
     ///   - options: The metadata to store, and the checks to make.
     /// - Returns: The metadata of the new file.
-    /// - Throws: ``FileStoreError``; an existing file is then unchanged. With the codes `timeout` and `unavailable`, and
-    ///   with `cancelled`, `unknown` or an invalid reply of a remote store, the write may have taken effect.
+    /// - Throws: ``FileStoreError``; an existing file is then unchanged. With the codes `timeout` and `unavailable`,
+    ///   and with `cancelled`, `unknown` or an invalid reply of a remote store, the write may have taken effect.
     @discardableResult @concurrent
     public func write(
         _ data: Data,
