@@ -32,7 +32,7 @@ public import Foundation
 ///
 /// The oldest entries are evicted first; those read since they were written are kept a round longer, up to half of a
 /// segment. Changes wait for the disk on one thread per folder, and reads on one queue for all folders. Large values
-/// are written, and those written as files are read, on the caller's thread, 64 KiB at a time.
+/// are written, and those written as files are read, in the caller's task, whose thread waits for the disk.
 ///
 /// A value written as bytes is read as bytes, and one written as a file as a file. Memory use is about 50 bytes per
 /// entry, whatever its key and value.

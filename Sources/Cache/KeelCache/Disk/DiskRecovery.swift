@@ -254,7 +254,6 @@ struct DiskRecovery {
 
     // MARK: Cleanup
 
-    /// Drops entries whose files are gone, and entries beyond the limit.
     private mutating func settle() {
         let there = Set(values)
         for (hash, value) in index.large where !there.contains(value.reference.id) {

@@ -36,7 +36,6 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let lower: CacheLower<Key, Value>?
     @usableFromInline let clock: CacheClock
     @usableFromInline let costOf: (@Sendable (Value) -> Int)?
-    /// Whether an entry without a given cost costs its encoded size in bytes.
     let countsBytes: Bool
     /// Whether an entry without its own expiry, staleness and tags needs no more than its value.
     @usableFromInline let isSimple: Bool
@@ -179,8 +178,6 @@ struct CacheLowerParts<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 /// earlier load.
 struct FlightID<Key: Hashable & Sendable>: Hashable, Sendable {
     let key: Key
-    /// The result of `CacheMemory.begin(_:)`.
     let generation: UInt64
-    /// The epoch of the tags.
     let stamp: UInt64
 }

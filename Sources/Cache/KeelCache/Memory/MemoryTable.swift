@@ -11,7 +11,6 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     @usableFromInline let parts: MemoryParts<Key, Value>
     let limits: CacheLimits
-    /// Nil for the only shard.
     let poll: WindowPoll?
 
     init(limits: CacheLimits) {

@@ -17,7 +17,6 @@ final class TagBoard: Sendable {
     private let latest = Atomic<UInt64>(1)
     private let state = Mutex(State())
 
-    /// The stamp of a value whose making begins now.
     var epoch: UInt64 { latest.load(ordering: .acquiring) }
 
     /// Invalidates all current entries with a tag; `body` runs under the board's lock.

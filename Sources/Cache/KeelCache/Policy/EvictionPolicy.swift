@@ -69,7 +69,6 @@ package struct EvictionPolicy: Sendable {
     /// Whether the shadows have findings about the load to share with the other shards.
     @usableFromInline private(set) var hasVotes = false
 
-    /// Returns the shadows' findings once.
     mutating func takeVotes() -> WindowVotes.Ballot? {
         hasVotes = false
         return shadows.takeBallot()
@@ -183,7 +182,6 @@ package struct EvictionPolicy: Sendable {
         if shadows.ballot != nil { hasVotes = true }
     }
 
-    /// The maximum total weight of the entries.
     @inline(__always)
     private var weightLimit: Int {
         guard weighsCost else { return countLimit }

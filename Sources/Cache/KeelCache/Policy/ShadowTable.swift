@@ -5,7 +5,6 @@
 struct ShadowTable: Sendable {
     struct Record: Sendable {
         var hash: UInt32
-        /// When the record was last moved to the front.
         var moved: UInt32
         var weight: Int
         /// The list in each shadow, two bits each: none, window, probation, protected.

@@ -2,7 +2,6 @@ internal import Synchronization
 
 /// The window sizes' recent hits, and the winner among them.
 struct WindowVotes: Sendable {
-    /// The findings of shadows in one epoch.
     struct Ballot: Sendable {
         /// The number of keys requested.
         var length: Int

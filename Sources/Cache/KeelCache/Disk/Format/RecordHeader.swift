@@ -20,7 +20,6 @@ struct RecordHeader: Hashable, Sendable {
 
     struct Flags: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
-        /// Key, tags and value are sealed.
         static let sealed = Self(rawValue: 1)
         static let inFile = Self(rawValue: 2)
         /// The value was written as a file, and is read as one.
@@ -34,7 +33,6 @@ struct RecordHeader: Hashable, Sendable {
     /// The number of the compression method, or 0 for none.
     var compression: UInt8 = 0
     var hash: UInt64 = 0
-    /// The position of the record in the order of all records.
     var sequence: UInt64 = 0
     /// Times in microseconds since 1970.
     var created: Int64 = 0

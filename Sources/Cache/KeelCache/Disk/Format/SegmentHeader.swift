@@ -12,7 +12,6 @@ struct SegmentHeader: Hashable, Sendable {
     /// The sequence number of the first record, above that of any earlier record.
     var firstSequence: UInt64
     var isSealed: Bool
-    /// Whether everything in earlier segments was removed.
     var isBarrier: Bool
 
     var bytes: [UInt8] {

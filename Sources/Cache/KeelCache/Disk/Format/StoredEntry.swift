@@ -4,7 +4,6 @@ internal import KeelCore
 struct PreparedRecord: Sendable {
     var header: RecordHeader
     var payload: [UInt8]
-    /// The file with the value, if it has one.
     var reference: LargeValueReference?
     var diskByteCount = 0
     /// The draft of that file, if no record has referred to it yet.
@@ -22,7 +21,6 @@ struct StoredValue: Sendable {
 
 struct LargeValueReference: Hashable, Sendable {
     var id: UInt64
-    /// The length of the stored value.
     var byteCount: Int
     var plainByteCount: Int
 

@@ -4,7 +4,6 @@ internal import KeelCore
 ///
 /// Performs no input or output; returns dropped files, to be closed and removed outside the lock.
 struct DiskIndex: Sendable {
-    /// Files no longer referred to.
     struct Dropped: Sendable {
         var segments: [SegmentState] = []
         var values: [UInt64] = []
@@ -276,7 +275,6 @@ struct SegmentState: Sendable {
     let id: UInt64
     let firstSequence: UInt64
     var byteCount: Int
-    /// The number of slots that refer to records of this segment.
     var liveCount = 0
     /// Whether it holds removals, or removes everything before.
     var hasRemovals = false

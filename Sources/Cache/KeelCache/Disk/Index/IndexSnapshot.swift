@@ -13,7 +13,6 @@ struct IndexSnapshot: Sendable {
         var segment: UInt32
         var id: UInt64
         var offset: Int
-        /// The number of the first record after it.
         var sequence: UInt64
     }
 

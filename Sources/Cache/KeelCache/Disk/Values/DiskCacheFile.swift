@@ -9,12 +9,10 @@ final class DiskCacheFile: CacheFile {
 
     let count: Int
     let reference: LargeValueReference
-    /// The draft of the file, if no record referred to it yet.
     let draft: LargeValueDraft?
     private let file: any OpenFile
     private let format: LargeValueFormat
     private let store: DiskStore
-    /// The chunk of the last read, because the next small read is likely to need it.
     private let last = Mutex<Chunk?>(nil)
 
     init(

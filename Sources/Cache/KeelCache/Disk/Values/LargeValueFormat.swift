@@ -35,7 +35,6 @@ struct LargeValueFormat: Sendable {
         return bytes
     }
 
-    /// Returns the frame of a chunk.
     func frame(_ chunk: [UInt8], _ number: Int, isLast: Bool) throws(CacheError) -> [UInt8] {
         var stored = chunk
         if let sealing {
