@@ -36,7 +36,6 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// Returns the CRC-32C of all bytes, if that of every part is known.
     private static func checksum(of parts: [S3Part]) -> FileChecksum? {
         let known = parts.compactMap { part in
             part.checksum.flatMap { S3Object.checksum($0, by: .crc32c) }

@@ -11,7 +11,6 @@ internal import Foundation
 #endif
 
 extension S3FileStoreAdapter {
-    /// The maximum number of keys that S3 accepts in one request.
     private static let mostKeys = 1_000
 
     public func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>] {

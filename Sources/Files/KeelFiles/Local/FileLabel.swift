@@ -21,7 +21,6 @@ struct FileLabel: Hashable, Sendable {
     var attributes: [String: String]
     /// The number of the algorithm and the checksum; other programs may know other algorithms.
     private var checksumBytes: [UInt8]
-    /// The size and time of the labeled bytes.
     var size: Int
     var modified: Int64
 

@@ -11,7 +11,6 @@ internal import Bionic
 #endif
 
 extension LocalFileStoreAdapter {
-    /// A file that is being written, not yet at its path.
     private struct NewFile {
         let file: Descriptor
         let name: String

@@ -51,7 +51,6 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     let folder: LocalFolder
     let lock: StoreLock
     let names: ListedNames
-    /// Whether the volume keeps extended attributes.
     let keepsLabels: Bool
     let path: String
 

@@ -73,7 +73,6 @@ final class S3Connection: Sendable {
         try await repeating(call) { () async throws(S3Failure) in try await self.attempt(call) }
     }
 
-    /// Sends a request and returns the head of the reply, discarding its body.
     func head(of call: S3Call) async throws(S3Failure) -> HTTPResponse {
         try await repeating(call) { () async throws(S3Failure) in
             let reply = try await self.attempt(call)
