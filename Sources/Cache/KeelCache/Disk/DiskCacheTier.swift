@@ -20,8 +20,8 @@ public import Foundation
 /// | process, even by `kill -9` | present from the call's return | gone from the call's return |
 /// | power or system | the newest can be missing; no entry is incomplete | gone once ``flush()`` returned |
 ///
-/// Entries are never synced to the disk. Removals are, by ``flush()``, by ``close()``, and by the occasional write that
-/// saves the index. Damaged contents are never returned, and do not prevent opening the folder.
+/// Writing an entry does not sync it to the disk. Removals are synced by ``flush()``, ``close()``, and the occasional
+/// write that saves the index. Damaged contents are never returned, and do not prevent opening the folder.
 ///
 /// | property | behavior |
 /// |---|---|
