@@ -13,9 +13,7 @@ struct ActiveSegment {
     /// Shows other processes that the segment has a writer; released with the segment.
     private let lock: any FileLock
 
-    /// Creates a segment.
-    ///
-    /// The caller holds the folder's lock.
+    /// Creates a segment; the caller holds the folder's lock.
     init(_ header: SegmentHeader, in folder: JournalFolder, isSynced: Bool) throws(FileSystemError)
     {
         self.header = header
@@ -39,7 +37,7 @@ struct ActiveSegment {
 
     /// Whether a record fits the limits of a segment; the size of the first one always does.
     ///
-    /// A record of a time far from the segment's would not be found behind a damaged one.
+    /// Behind a damaged record, a record of a time far from the segment's would not be found.
     func hasRoom(for size: Int, at time: Int64, _ configuration: JournalConfiguration) -> Bool {
         (count == 0 || end + size <= configuration.segmentByteLimit)
             && count < configuration.segmentRecordLimit
@@ -62,7 +60,6 @@ struct ActiveSegment {
         count += 1
     }
 
-    /// Makes the appended records survive a power failure.
     func sync() throws(FileSystemError) { try file.sync() }
 
     /// Marks the end of the segment.

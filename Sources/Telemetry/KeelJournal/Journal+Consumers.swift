@@ -7,7 +7,8 @@ extension Journal {
     ///   - name: 1 to 64 letters, digits, “-” and “_”; not “journal”.
     ///   - start: The position at which a new consumer starts.
     /// - Returns: The consumer, the only open one of its name.
-    /// - Throws: ``JournalError``, with ``JournalError/Code/consumerInUse`` if it is already open.
+    /// - Throws: ``JournalError``: ``JournalError/Code/consumerInUse`` if it is already open,
+    ///   ``JournalError/Code/invalidArgument`` for another name.
     public func consumer(
         _ name: String,
         from start: JournalConsumer.Start = .oldest
@@ -15,7 +16,7 @@ extension Journal {
         try JournalConsumer(name, of: self, from: start)
     }
 
-    /// Returns the names of all consumers that were not forgotten, in order.
+    /// Returns the names of all consumers, in order.
     ///
     /// - Throws: ``JournalError`` if the folder cannot be read.
     public func consumerNames() throws(JournalError) -> [String] {
@@ -31,9 +32,7 @@ extension Journal {
         }
     }
 
-    /// Deletes a consumer, so that it no longer retains records.
-    ///
-    /// A consumer opened later under the same name is new.
+    /// Deletes a consumer, so that it no longer retains records; one opened later under the same name is new.
     ///
     /// - Parameter name: The consumer's name; a name that does not exist is ignored.
     /// - Throws: ``JournalError``, with ``JournalError/Code/consumerInUse`` while it is open.

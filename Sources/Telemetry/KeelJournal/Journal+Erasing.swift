@@ -3,14 +3,12 @@ internal import KeelCore
 extension Journal {
     /// Overwrites records on disk, whether acknowledged or not.
     ///
-    /// Erased records are never returned again, and count only for consumers that had acknowledged them.
-    /// The current segment is ended first. Records that do not decrypt with the journal's keys,
-    /// corrupt records, and segments that another process is writing stay unchanged.
-    ///
-    /// A crash in between leaves some of the records erased.
+    /// Erased records are never returned again, and stay counted only by consumers that had acknowledged them. The
+    /// current segment is ended first. Records that do not decrypt with the journal's keys, corrupt records, and
+    /// segments that another process is writing stay unchanged. A crash leaves some of the records erased.
     ///
     /// - Parameter matches: Returns whether a record is erased. It must not call the journal.
-    /// - Throws: ``JournalError``.
+    /// - Throws: ``JournalError``. Some of the records can then be erased.
     public func erase(where matches: (JournalRecord) -> Bool) throws(JournalError) {
         _ = try eraseClosed(where: matches)
     }
@@ -37,9 +35,7 @@ extension Journal {
         }
     }
 
-    /// Overwrites records of a segment without a writer.
-    ///
-    /// The caller holds the folder's lock.
+    /// Overwrites records of a segment without a writer; the caller holds the folder's lock.
     private func erase(
         in number: UInt64,
         where matches: (JournalRecord) -> Bool
@@ -89,7 +85,6 @@ extension Journal {
         try file.sync()
     }
 
-    /// Returns the content of a record as it was appended.
     func open(
         _ content: [UInt8],
         _ position: JournalPosition,

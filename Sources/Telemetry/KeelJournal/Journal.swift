@@ -57,7 +57,7 @@ public final class Journal: Sendable {
     /// - Parameters:
     ///   - folder: A folder used by the journal only.
     ///   - configuration: The limits and durability.
-    /// - Throws: `JournalError`.
+    /// - Throws: `JournalError`, with `invalidArgument` for limits outside of their ranges.
     public convenience init(
         at folder: URL,
         configuration: JournalConfiguration = JournalConfiguration()
@@ -91,15 +91,15 @@ public final class Journal: Sendable {
 
     /// Appends a record.
     ///
-    /// Takes one system call, except at the start of a segment, which may wait for another process
-    /// that is creating or removing one.
+    /// Takes one or two system calls, except at the start of a segment, which may wait for another process that is
+    /// creating or removing one. With ``JournalConfiguration/Durability/power``, it waits for the disk.
     ///
     /// - Parameter record: The bytes, at most ``JournalConfiguration/recordByteLimit``.
     /// - Returns: The position of the record.
-    /// - Throws: ``JournalError``, with ``JournalError/Code/tooLarge`` for a record beyond the limit, or
-    ///   ``JournalError/Code/full`` if the journal is configured to refuse records at its bounds. Nothing of the record
-    ///   is then stored, except that it may be stored if the synchronization for
-    ///   ``JournalConfiguration/Durability/power`` failed.
+    /// - Throws: ``JournalError``: ``JournalError/Code/tooLarge`` for a record beyond the limit,
+    ///   ``JournalError/Code/full`` if the journal refuses records at its bounds, ``JournalError/Code/sealingFailed``
+    ///   if it cannot be encrypted. The record is then not stored; after a failed synchronization for
+    ///   ``JournalConfiguration/Durability/power``, it may be.
     @discardableResult
     public func append(_ record: [UInt8]) throws(JournalError) -> JournalPosition {
         guard record.count <= configuration.longestRecord else {
@@ -126,7 +126,6 @@ public final class Journal: Sendable {
 
     private var isPowerSafe: Bool { configuration.durability == .power }
 
-    /// Writes a record; returns its position, and the segment if it has to be synchronized.
     private func write(
         _ record: [UInt8],
         at now: Int64,
@@ -213,11 +212,10 @@ public final class Journal: Sendable {
 
     /// Makes the records appended to the current segment survive a power failure.
     ///
-    /// With ``JournalConfiguration/Durability/power`` every append has already done so. After a failure, it is unknown
-    /// which records of the segment survive a power failure. The next append starts another segment, and the existing
-    /// records are still read.
+    /// With ``JournalConfiguration/Durability/power`` every append has already done so.
     ///
-    /// - Throws: ``JournalError`` if the records cannot be synchronized.
+    /// - Throws: ``JournalError`` if the records cannot be synchronized. It is then unknown which records of the
+    ///   segment survive a power failure. The next append starts another segment.
     public func sync() throws(JournalError) {
         guard let active = state.withLock({ $0.active }) else { return }
         try sync(active)
@@ -249,7 +247,6 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Stops writing to a segment; the next append starts another one.
     private func leave(_ segment: UInt64) {
         state.withLock { state in
             if state.active?.position.segment == segment { state.active = nil }
@@ -258,7 +255,7 @@ public final class Journal: Sendable {
 
     /// Ends the current segment, so that readers see that nothing follows.
     ///
-    /// The next append starts another one. A journal released without this call loses nothing.
+    /// The next append starts another segment. A journal released without this call loses nothing.
     ///
     /// - Throws: ``JournalError`` if the end cannot be written.
     public func close() throws(JournalError) {
@@ -271,12 +268,14 @@ public final class Journal: Sendable {
         signal.raise()
     }
 
-    /// Ends the current segment and starts the next, so that records acknowledged by every consumer
-    /// leave the disk immediately.
+    /// Ends the current segment and starts the next, so that records acknowledged by every consumer leave the disk
+    /// immediately.
     ///
-    /// Otherwise a segment stays at least until the next one starts.
+    /// Otherwise a segment stays at least until the next one starts. Segments that another process is writing stay, and
+    /// so do all if there is no consumer.
     ///
-    /// - Throws: ``JournalError`` if the folder cannot be changed.
+    /// - Throws: ``JournalError`` if the folder cannot be changed, with ``JournalError/Code/full`` if the journal
+    ///   refuses records at its bounds.
     public func removeAcknowledged() throws(JournalError) {
         let now = configuration.now()
         let doing = "Removing acknowledged records"

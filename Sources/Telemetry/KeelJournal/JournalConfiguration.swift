@@ -18,8 +18,8 @@ public struct JournalConfiguration: Sendable {
 
     /// The treatment of a record that exceeds the bounds.
     public enum Overflow: Sendable, Hashable {
-        /// The record is appended and the oldest segment is removed, delivered or not. Each
-        /// consumer's lost records are counted.
+        /// The record is appended, and the oldest segments are removed, delivered or not. Each consumer's lost records
+        /// are counted.
         case dropOldest
         /// The record is refused with ``JournalError/Code/full``.
         case refuse
@@ -27,14 +27,16 @@ public struct JournalConfiguration: Sendable {
 
     /// The maximum size of all segments in bytes, at least 64 KiB.
     ///
-    /// Space is freed by whole segments, of which at least eight fit the bounds.
+    /// Space is freed by whole segments, each of at most an eighth of the bounds unless its first record is larger. If
+    /// several processes append, ``Overflow/dropOldest`` keeps the segments that the others are writing, even beyond
+    /// the bounds.
     public var byteLimit = 64 << 20
-    /// The maximum number of records; nil for no limit.
+    /// The maximum number of records, at least 1; nil for no limit.
     public var recordLimit: Int?
     /// The age at which a record expires and counts as lost; nil for no limit.
     ///
-    /// A record can expire up to two hours later, and later in a journal that is rarely used, because a clock that is
-    /// years ahead for a while expires nothing.
+    /// A record can expire up to two hours later, and later in a journal that is rarely used: a clock that is years
+    /// ahead for a while expires nothing.
     public var ageLimit: Duration?
     /// The maximum size of a record in bytes, at most 16 MiB and half of ``byteLimit``.
     public var recordByteLimit = 1 << 20
@@ -45,7 +47,7 @@ public struct JournalConfiguration: Sendable {
     /// Encrypts records; nil stores them readable.
     ///
     /// A record whose key was destroyed (`ByteSealing.isLost(_:)`) counts as corrupt and does not hold up other
-    /// records. While a key cannot be used, for example because it is disabled or the device is locked, records wait.
+    /// records. While a key cannot be used, for example because the device is locked, records wait.
     public var sealing: (any ByteSealing)?
     /// Returns the time in microseconds since 1970.
     public var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000_000) }

@@ -2,8 +2,7 @@ public import KeelCore
 
 /// An error of a journal operation, with advice on how to resolve it.
 ///
-/// A corrupt record is not an error: it is skipped and counted. After a failed append, nothing of
-/// the record is stored, except as ``Journal/append(_:)`` says.
+/// A corrupt record is not an error: it is skipped and counted.
 public struct JournalError: KeelError {
     public let code: Code
     public let message: String
@@ -18,7 +17,6 @@ public struct JournalError: KeelError {
 }
 
 extension JournalError {
-    /// Maps a file system error to a code.
     init(_ error: FileSystemError, _ doing: String) {
         let code: Code =
             switch error.kind {
@@ -29,7 +27,6 @@ extension JournalError {
         self.init(code, "\(doing) failed", cause: error)
     }
 
-    /// Calls a closure, and maps its error.
     static func mapped<Value>(
         _ doing: String,
         _ body: () throws(FileSystemError) -> Value

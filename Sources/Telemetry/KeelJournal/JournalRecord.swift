@@ -1,6 +1,6 @@
 /// A position in a journal.
 ///
-/// Records appended by one process have increasing positions. Records of processes that write
+/// Records that one ``Journal`` appends have increasing positions. Records of journals that write to the same folder
 /// concurrently are ordered by when their segments were created.
 public struct JournalPosition: Hashable, Comparable, Sendable {
     /// The number of the segment.
@@ -25,6 +25,6 @@ public struct JournalRecord: Hashable, Sendable {
     public let position: JournalPosition
     /// The time when the record was appended, in microseconds since 1970.
     public let time: Int64
-    /// The record's bytes.
+    /// The bytes.
     public let bytes: [UInt8]
 }

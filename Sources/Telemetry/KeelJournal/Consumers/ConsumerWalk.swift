@@ -2,13 +2,12 @@ internal import KeelCore
 
 /// Visits the records of segments for a consumer.
 struct ConsumerWalk {
-    /// The treatment of a visited record.
     enum Decision {
-        /// The record is returned to the consumer.
+        /// Returned to the consumer.
         case pass
-        /// The record counts as acknowledged.
+        /// Counts as acknowledged.
         case skip
-        /// The walk stops before the record.
+        /// Ends the walk before the record.
         case stop
     }
 
@@ -20,9 +19,9 @@ struct ConsumerWalk {
     /// The number of torn or corrupt records, and of those whose key was destroyed.
     private(set) var damaged = 0
 
-    /// Creates a walk, which decrypts sealed records if it `opens` them, and otherwise visits them as they are.
+    /// Creates a walk; without `opens`, it visits sealed records as they are.
     ///
-    /// A record whose key was destroyed is skipped as a corrupt one, or else ends the walk.
+    /// A record whose key was destroyed counts as corrupt if `skipsLost`; otherwise it ends the walk.
     init(_ journal: Journal, opens: Bool, skipsLost: Bool = true) {
         self.journal = journal
         self.opens = opens

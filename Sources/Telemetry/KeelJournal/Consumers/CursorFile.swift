@@ -19,11 +19,8 @@ struct CursorFile: Hashable, Sendable {
     static let noteByteLimit = 4096
 
     var segments: [UInt64: SegmentProgress] = [:]
-    /// The number of records that expired before the consumer read them.
     var expired = 0
-    /// The number of corrupt records.
     var damaged = 0
-    /// The note that the consumer stored together with its acknowledged records.
     var note: [UInt8] = []
 
     init() {}
@@ -54,7 +51,7 @@ struct CursorFile: Hashable, Sendable {
         return bytes
     }
 
-    /// Parses a file; nil if it is corrupt, in which case all records are returned again.
+    /// Parses a file; nil if it is corrupt: all records are then returned again.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 16 else { return nil }
         let content = Array(bytes.dropLast(4))

@@ -4,24 +4,22 @@ internal import Synchronization
 extension JournalConsumer {
     /// Marks records as acknowledged, so that they are not returned again.
     ///
-    /// Positions that ``read(upTo:bytes:)`` has not returned, or already acknowledged ones, are ignored.
+    /// Positions that ``read(upTo:bytes:)`` has not returned since the last ``rewind()``, and acknowledged ones, are
+    /// ignored.
     ///
-    /// - Throws: ``JournalError`` if the change could not be stored; the records can then be returned once more after a
-    ///   restart.
+    /// - Throws: ``JournalError`` if the change could not be stored; a restart can then return the records again.
     public func acknowledge(_ positions: some Sequence<JournalPosition>) throws(JournalError) {
         try change { $0.acknowledge(positions).outcome }
     }
 
-    /// Marks records as acknowledged and replaces the consumer's note, atomically.
-    ///
-    /// After a crash, the note and the acknowledged records are either both old or both new, so counters
-    /// kept in the note agree with the records that are still returned.
+    /// Marks records as acknowledged and replaces the consumer's note, atomically, also if the process or the power
+    /// fails.
     ///
     /// - Parameters:
-    ///   - positions: The records. Those that were not returned, are already acknowledged, or were
-    ///     removed by the journal's bounds are ignored.
-    ///   - note: Makes the new ``note``, of at most 4,096 bytes, from the positions that were not
-    ///     ignored. It is called once, and must not call the journal.
+    ///   - positions: The records, chosen as in ``acknowledge(_:)``. Records that the journal's bounds have removed are
+    ///     ignored.
+    ///   - note: Makes the new ``note``, of at most 4,096 bytes, from the positions that were not ignored. It is called
+    ///     at most once, and must not call the journal.
     /// - Throws: ``JournalError``. If storing fails, a restart can find the old state. If the note is too long
     ///   (``JournalError/Code/invalidArgument``), nothing is acknowledged.
     public func acknowledge(
@@ -36,12 +34,12 @@ extension JournalConsumer {
 
     /// Acknowledges all records that match a closure, whether returned or not.
     ///
-    /// Scans all unacknowledged records. Otherwise the next records to be returned do not change.
+    /// Scans all unacknowledged records, without changing which of the others are returned next.
     ///
     /// - Parameters:
     ///   - matches: Returns whether a record is acknowledged. It must not call the journal.
     ///   - note: Makes the new ``note`` from the matching positions, as in ``acknowledge(_:noting:)``.
-    /// - Throws: ``JournalError``.
+    /// - Throws: ``JournalError``, for example if a record cannot be decrypted.
     public func discard(
         where matches: (JournalRecord) -> Bool,
         noting note: (_ acknowledged: [JournalPosition]) -> [UInt8]
@@ -70,10 +68,10 @@ extension JournalConsumer {
         try passAcknowledged()
     }
 
-    /// Acknowledges all records, unread.
+    /// Acknowledges all records without decrypting them.
     ///
-    /// - Returns: The number of records.
-    /// - Throws: ``JournalError`` if the change could not be stored.
+    /// - Returns: The number of records that were not yet acknowledged, expired or corrupt.
+    /// - Throws: ``JournalError`` if the journal cannot be read or changed.
     public func discardAll() throws(JournalError) -> Int {
         var count = 0
         rewind()
@@ -103,7 +101,7 @@ extension JournalConsumer {
         }
     }
 
-    /// Moves past the acknowledged records of each segment, so that a segment with nothing left is done.
+    /// Moves past the acknowledged records, so that a segment with nothing left is done.
     private func passAcknowledged() throws(JournalError) {
         let hasEnded = try state.withLock { state throws(JournalError) in
             var walk = ConsumerWalk(journal, opens: false)
@@ -145,10 +143,9 @@ extension JournalConsumer {
         )
     }
 
-    /// Changes what is acknowledged, and stores it if something changed, now or in a call that could not store it.
+    /// Changes what is acknowledged, and stores it together with an earlier change that could not be stored.
     ///
-    /// Holds the folder's lock: records whose segment was removed in the meantime count as lost and
-    /// must not count as acknowledged.
+    /// Holds the folder's lock: the records of a segment removed in the meantime are lost, not acknowledged.
     func change(
         _ body: (inout CursorFile) -> (isWritten: Bool, hasEnded: Bool)
     ) throws(JournalError) {
@@ -180,7 +177,6 @@ extension JournalConsumer {
 }
 
 extension CursorFile {
-    /// The records that a call has acknowledged.
     struct Change {
         private(set) var acknowledged: [JournalPosition] = []
         private var hasEnded = false
@@ -202,7 +198,6 @@ extension CursorFile {
         return change
     }
 
-    /// Adds the counts of skipped records to the file's own.
     mutating func countPassedOver() {
         for number in segments.keys {
             expired += segments[number]?.newlyExpired ?? 0

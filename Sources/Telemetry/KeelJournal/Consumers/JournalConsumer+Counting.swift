@@ -3,12 +3,11 @@ internal import Synchronization
 
 /// The counts of a journal's records for one consumer.
 public struct ConsumerCounts: Hashable, Sendable {
-    /// The number of unacknowledged records.
+    /// The number of unacknowledged records, including corrupt and expired ones that the consumer has not met yet.
     public var pending = 0
-    /// The number of records removed by the bounds of the journal since the consumer was created,
-    /// including expired ones.
+    /// The number of records that expired, or were removed by the journal's bounds, before they were acknowledged.
     public var lost = 0
-    /// The number of corrupt records.
+    /// The number of records that were skipped because they are corrupt or their key was destroyed.
     public var corrupt = 0
 
     /// Creates counts of zero.
@@ -16,9 +15,10 @@ public struct ConsumerCounts: Hashable, Sendable {
 }
 
 extension JournalConsumer {
-    /// Counts the records atomically, by scanning the unacknowledged ones.
+    /// Counts the records, by scanning the unacknowledged ones.
     ///
-    /// Every record appended since the consumer was created is either acknowledged or counted here.
+    /// Every record appended since the consumer was created is either acknowledged or in exactly one count, unless it
+    /// was erased. A record appended during the call can be missing.
     ///
     /// - Throws: ``JournalError`` if the journal cannot be read.
     public func counts() throws(JournalError) -> ConsumerCounts {
@@ -31,9 +31,9 @@ extension JournalConsumer {
         }
     }
 
-    /// Counts the records that the consumer will never receive, without scanning the pending ones.
+    /// Counts the records that the consumer will never receive, without a scan.
     ///
-    /// - Returns: The same as ``counts()``, with ``ConsumerCounts/pending`` as zero.
+    /// - Returns: The counts of ``counts()``, with ``ConsumerCounts/pending`` as zero.
     /// - Throws: ``JournalError`` if the journal cannot be read.
     public func losses() throws(JournalError) -> ConsumerCounts {
         try JournalError.mapped("Counting lost records") { () throws(FileSystemError) in
@@ -53,9 +53,7 @@ extension JournalConsumer {
 }
 
 extension Journal {
-    /// Counts the records for a consumer.
-    ///
-    /// The caller holds the folder's lock.
+    /// Counts the records for a consumer; the caller holds the folder's lock.
     func counts(of cursor: CursorFile, as name: String) throws(FileSystemError) -> ConsumerCounts {
         let numbers = try folder.segments()
         var counts = try losses(of: cursor, as: name, Set(numbers))
@@ -71,9 +69,7 @@ extension Journal {
         return counts
     }
 
-    /// Counts the records that a consumer will never receive.
-    ///
-    /// The caller holds the folder's lock.
+    /// Counts the records that a consumer will never receive; the caller holds the folder's lock.
     func losses(
         of cursor: CursorFile,
         as name: String,

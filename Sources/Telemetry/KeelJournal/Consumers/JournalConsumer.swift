@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Reads a journal at its own pace, and persists which records are acknowledged.
 ///
-/// Records are returned in order, each once until ``rewind()`` or a restart. An acknowledged record is
-/// gone for this consumer. Consumers do not affect each other.
+/// Records are returned in order, each once until ``rewind()`` or a restart, and never again once acknowledged.
+/// Consumers do not affect each other.
 public final class JournalConsumer: Sendable {
     /// The position at which a new consumer starts.
     public enum Start: Sendable, Hashable {
@@ -74,7 +74,8 @@ public final class JournalConsumer: Sendable {
     ///   - count: The maximum number of records.
     ///   - bytes: The maximum total size of the records in bytes; a first record is returned at any size.
     /// - Returns: The records; empty if there are no new ones.
-    /// - Throws: ``JournalError``.
+    /// - Throws: ``JournalError``, for example if a record cannot be decrypted. Call ``rewind()`` before the next
+    ///   attempt, which otherwise skips the records read before the failure.
     public func read(
         upTo count: Int,
         bytes: Int = .max
@@ -99,9 +100,9 @@ public final class JournalConsumer: Sendable {
         }
     }
 
-    /// Waits until records may have been appended since the last ``read(upTo:bytes:)``.
+    /// Waits until records may have been appended since the last ``read(upTo:bytes:)``, or the task is canceled.
     ///
-    /// Records appended by another process do not end the wait; they are found after the limit.
+    /// Records that another process or another ``Journal`` appends do not end the wait; they are found after the limit.
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait; nil for no limit.

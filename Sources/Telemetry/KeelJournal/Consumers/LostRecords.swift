@@ -2,11 +2,9 @@ internal import KeelCore
 
 /// The number of records that a consumer has lost to the bounds, in a file of its own.
 ///
-/// The first line is a number. Each further line names a segment about to be removed, by number and
-/// id in hexadecimal, and the number of records lost with it. The line counts once the segment is
-/// gone, so that a crash in between counts nothing twice.
-///
-/// All calls require the folder's lock.
+/// The first line is a number. Each further line has a segment about to be removed, by number and id in hexadecimal,
+/// and the number of its lost records. It counts once the segment is gone, so that a crash in between counts nothing
+/// twice. All calls require the folder's lock.
 struct LostRecords {
     private struct Removal {
         var segment: UInt64
@@ -34,7 +32,6 @@ struct LostRecords {
         }
     }
 
-    /// The number of lost records.
     func count() throws(FileSystemError) -> Int {
         var count = settled
         for removal in removals where try !isThere(removal) { count += removal.count }

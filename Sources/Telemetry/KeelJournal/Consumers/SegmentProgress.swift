@@ -61,7 +61,6 @@ struct SegmentProgress: Hashable, Sendable {
         return true
     }
 
-    /// The same state before reading anything.
     var unread: SegmentProgress {
         var progress = SegmentProgress(
             of: id,
@@ -81,7 +80,6 @@ struct SegmentProgress: Hashable, Sendable {
         return low < taken.endIndex && taken[low].offset == offset
     }
 
-    /// Makes all unacknowledged records unread.
     mutating func rewind() {
         taken = []
         readTo = acknowledgedTo
@@ -96,7 +94,6 @@ struct SegmentProgress: Hashable, Sendable {
         if hasEnded, taken.isEmpty { isDone = true }
     }
 
-    /// Notes that nothing follows.
     mutating func finish() {
         hasEnded = true
         if taken.isEmpty { isDone = true }

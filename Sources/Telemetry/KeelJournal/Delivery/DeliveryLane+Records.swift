@@ -70,9 +70,9 @@ extension DeliveryLane {
         state.hasOldDoubts = false
     }
 
-    /// Gives all records that match a final outcome, also those that have not been read.
+    /// Gives all records that match a final outcome, whether they have been read or not.
     ///
-    /// Those in the current request get this outcome once it has ended, unless they arrive.
+    /// Those in the current request get it once the request has ended, unless they arrive.
     package func discard(
         as fate: DeliveryFate,
         where matches: (JournalRecord) -> Bool
@@ -119,10 +119,9 @@ extension DeliveryLane {
 
     // MARK: Counting
 
-    /// Counts the records that were pending when the lane was opened, once.
+    /// Counts the records that were pending when the lane was opened, once, by scanning all pending records.
     ///
-    /// This scans all pending records. The number can be derived at any later time, so it delays
-    /// neither opening nor delivery: it happens once everything is delivered, or for a ledger.
+    /// The number can be derived at any time: once everything is delivered, or for a ledger.
     ///
     /// - Returns: False if a record was appended meanwhile; call again.
     package func prepare() throws(JournalError) -> Bool {

@@ -3,15 +3,12 @@ internal import Synchronization
 
 /// Delivers the records of a journal to one receiver, and accounts for each of them.
 ///
-/// - A record waits until the receiver has accepted or refused it, across restarts and outages of
-///   any length, unless the journal's bounds remove it. Counters and progress are one file: after
-///   a crash at any step each record is in one count.
-/// - After failures the delays grow; a delay that the receiver asks for is always respected, up to
-///   an hour: one response with a year would hold the records until the journal's bounds remove them.
-/// - A batch that is refused is halved, so that a bad record costs only itself. A receiver that
-///   refuses everything holds records back, and gets at most 30 refused requests per minute.
-/// - At most one request is in flight. That keeps records in order, lets each response speak for the receiver, and
-///   makes a limit for all lanes unnecessary, with which two hanging receivers could hold up the rest.
+/// - A record waits until the receiver has accepted or refused it, across restarts and outages of any length, unless
+///   the journal's bounds remove it. Counters and progress are one file: after a crash, each record is in one count.
+/// - After failures the delays grow. A delay that the receiver asks for is respected up to an hour.
+/// - A batch that is refused is halved, so that a bad record costs only itself. A receiver that refuses everything
+///   holds records back, and gets at most 30 refused requests per minute.
+/// - At most one request is in flight, which keeps records in order.
 /// - At most one batch is in memory, and the suspects of ``DeliveryQueue``.
 ///
 /// The lane's lock is held during file operations, never across a request.
@@ -116,7 +113,7 @@ package final class DeliveryLane<Receiver: DeliveryReceiver>: Sendable {
 
     /// Delivers until no deliverable records are left or an attempt fails.
     ///
-    /// If forced, ignores the delay after a failure.
+    /// If forced, ignores the delay after a failure, but not one that the receiver asked for.
     package func deliver(isForced: Bool = false) async -> Ending {
         guard await turns.enter() else { return .cancelled }
         defer { turns.leave() }

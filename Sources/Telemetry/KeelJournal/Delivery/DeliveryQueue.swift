@@ -96,7 +96,6 @@ struct DeliveryQueue<Item: Sendable>: Sendable {
 
     // MARK: Refusals
 
-    /// Whether so many items were refused that the receiver seems to refuse everything.
     var isHopeless: Bool { suspects.count >= suspectLimit }
 
     /// Notes that a batch was refused as a whole.

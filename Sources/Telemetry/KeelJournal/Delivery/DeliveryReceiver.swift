@@ -1,8 +1,6 @@
-/// A receiver of a journal's records, as ``DeliveryLane`` sees it.
-///
-/// It decodes and sends. Storing, retrying, splitting, waiting and counting belong to the lane.
+/// A receiver of a journal's records, which decodes and sends; ``DeliveryLane`` stores, retries, splits, waits and
+/// counts.
 package protocol DeliveryReceiver: Sendable {
-    /// A decoded record.
     associatedtype Item: Sendable
 
     /// The maximum number of items per batch, and of their sizes. A first item may be larger.
@@ -24,9 +22,7 @@ package protocol DeliveryReceiver: Sendable {
     /// The journal's bounds have removed `lost` records so far.
     func send(_ batch: [Item], lost: Int) async -> DeliveryReply
 
-    /// How many of the lost records it has reported, which is stored with the counters.
-    ///
-    /// It must not call the lane.
+    /// How many of the lost records it has reported, which is stored with the counters; it must not call the lane.
     var reportedLosses: Int { get }
 
     /// Shows the status after each change. It must not call the lane.
@@ -42,11 +38,11 @@ extension DeliveryReceiver {
 
 /// The decision about a record before it is sent.
 package enum DeliveryDecision<Item: Sendable>: Sendable {
-    /// It is sent.
+    /// Sent.
     case send(Item, size: Int)
-    /// It stays in the journal until ``DeliveryLane/reconsider()``.
+    /// Kept in the journal until ``DeliveryLane/reconsider()``.
     case hold
-    /// It is not sent, and counted.
+    /// Counted, not sent.
     case settle(DeliveryFate)
 }
 

@@ -22,10 +22,9 @@ struct RefusalPace: Sendable {
 }
 
 extension RetryPolicy {
-    /// Returns a random delay before retrying a receiver.
+    /// Returns a random delay, of at least a tenth of what the policy allows.
     ///
-    /// It is at least a tenth of what the policy allows, since an immediate retry is pointless. At
-    /// the maximum delay, the jitter is added on top.
+    /// At the maximum delay, the jitter is added on top.
     package func pause(
         after failures: Int,
         _ random: @escaping @Sendable () -> UInt64

@@ -16,7 +16,6 @@ enum RecordFrame {
     /// The maximum distance of a record's time from its segment's, in microseconds: ten years.
     private static let timeLimit: UInt64 = 10 * 366 * 86_400 * 1_000_000
 
-    /// Encodes a record for an offset.
     static func bytes(
         of content: [UInt8],
         time: Int64,
@@ -59,7 +58,6 @@ enum RecordFrame {
         return checksum.value
     }
 
-    /// The content at an offset.
     enum Finding {
         case record(time: Int64, content: [UInt8], end: Int)
         /// A record whose content was overwritten.

@@ -6,14 +6,12 @@ struct SegmentHeader: Hashable, Sendable {
     private static let magic: UInt32 = 0x314C_4A4B  // "KJL1"
     private static let version: UInt16 = 1
 
-    /// The number in the file's name.
     var number: UInt64
     /// Random for each segment.
     ///
     /// The checksums of records include it, so that a record is valid only in the segment and at
     /// the offset for which it was written.
     var id: UInt64
-    /// Whether records are encrypted.
     var isSealed: Bool
     /// When the segment was created, in microseconds since 1970.
     var time: Int64

@@ -4,11 +4,9 @@ internal import KeelCore
 struct SegmentScanner {
     /// The maximum content length: the longest record, and room for the sealing overhead.
     static let contentLimit = (16 << 20) + 4096
-    /// The number of bytes per read.
     private static let stretch = 64 << 10
 
     let header: SegmentHeader
-    /// The offset of the next frame.
     private(set) var offset: Int
 
     private let file: any OpenFile
@@ -49,7 +47,6 @@ struct SegmentScanner {
         return finding
     }
 
-    /// Inspects the frame at the current offset.
     private mutating func look() throws(FileSystemError) -> RecordFrame.Finding {
         var wanted = RecordFrame.headerByteCount
         while true {

@@ -13,16 +13,16 @@ public import Foundation
 /// for consumer in try inspection.consumers() { print(consumer.name, consumer.counts.pending) }
 /// ```
 ///
-/// It registers no consumer, acknowledges nothing and removes nothing. It does not know the writer's
-/// limits: records beyond the writer's age limit still count as pending.
+/// It registers no consumer, acknowledges nothing and removes nothing. Records beyond the writer's age limit still
+/// count as pending, since only the writer knows it.
 public struct JournalInspection: Sendable {
     /// The stored state of a consumer.
     public struct Consumer: Hashable, Sendable {
         /// The consumer's name.
         public let name: String
-        /// The state of the records for the consumer.
+        /// The counts of the journal's records.
         public let counts: ConsumerCounts
-        /// The note that the consumer stored together with its acknowledged records.
+        /// The note of ``JournalConsumer/acknowledge(_:noting:)``.
         public let note: [UInt8]
     }
 
@@ -30,7 +30,7 @@ public struct JournalInspection: Sendable {
     public struct Contents: Hashable, Sendable {
         /// The number of segments.
         public var segments = 0
-        /// The number of records, including acknowledged ones.
+        /// The number of records, including acknowledged ones, except erased ones.
         public var records = 0
         /// The size in bytes.
         public var bytes = 0
@@ -73,7 +73,7 @@ public struct JournalInspection: Sendable {
 
     /// Returns the consumers in the order of their names, by scanning their pending records.
     ///
-    /// - Returns: An atomic snapshot of the consumers.
+    /// - Returns: The consumers, as of one moment, except that records can be appended meanwhile.
     /// - Throws: ``JournalError`` if the journal cannot be read.
     public func consumers() throws(JournalError) -> [Consumer] {
         try JournalError.mapped("Inspecting the consumers") { () throws(FileSystemError) in
@@ -96,7 +96,7 @@ public struct JournalInspection: Sendable {
 
     /// Returns the amount of data on disk.
     ///
-    /// - Returns: An atomic snapshot of the counts.
+    /// - Returns: The amount. No segment is removed meanwhile; records appended meanwhile can be missing.
     /// - Throws: ``JournalError`` if the journal cannot be read.
     public func contents() throws(JournalError) -> Contents {
         try JournalError.mapped("Inspecting the journal") { () throws(FileSystemError) in
@@ -119,7 +119,7 @@ public struct JournalInspection: Sendable {
     ///
     /// - Parameter name: The consumer whose acknowledged records are skipped; nil reads all records on disk.
     /// - Returns: The reader.
-    /// - Throws: ``JournalError``, with ``JournalError/Code/notFound`` if it does not exist.
+    /// - Throws: ``JournalError``, with ``JournalError/Code/notFound`` if there is no such consumer.
     public func reader(unacknowledgedBy name: String? = nil) throws(JournalError) -> JournalReader {
         guard let name else { return JournalReader(journal, [:]) }
         guard try journal.consumerNames().contains(name) else {

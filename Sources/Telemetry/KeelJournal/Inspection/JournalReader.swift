@@ -18,7 +18,8 @@ public struct JournalReader: Sendable {
     ///   - count: The maximum number of records.
     ///   - bytes: The maximum total size of the records in bytes; a first record is returned at any size.
     /// - Returns: The records; empty if there are no new ones yet.
-    /// - Throws: ``JournalError``. The next call then starts at the same record.
+    /// - Throws: ``JournalError``, for example if a record cannot be decrypted. The next call then starts at the same
+    ///   record.
     public mutating func read(
         upTo count: Int,
         bytes: Int = .max
