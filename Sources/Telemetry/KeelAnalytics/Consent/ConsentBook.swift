@@ -28,7 +28,7 @@ final class ConsentBook: Sendable {
         state.withLock { $0.fallback == .granted || $0.consents.values.contains(.granted) }
     }
 
-    /// Returns how many decisions have withdrawn consent to each of these purposes.
+    /// Returns how many decisions have withdrawn consent, by purpose.
     func withdrawals(of purposes: Set<ConsentPurpose>) -> [ConsentPurpose: Int] {
         state.withLock { state in
             Dictionary(uniqueKeysWithValues: purposes.map { ($0, state.withdrawals[$0] ?? 0) })

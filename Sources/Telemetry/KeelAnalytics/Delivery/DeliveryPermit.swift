@@ -1,7 +1,6 @@
 /// Whether a batch handed to a destination may still be sent.
 ///
-/// The user may decide between the handover of a batch and the start of its request, and a
-/// destination may make several requests per batch. A sender checks ``isValid`` immediately before
+/// The user may decide between the handover of a batch and its requests. A sender checks ``isValid`` immediately before
 /// each request, and postpones the batch if it is false.
 package struct DeliveryPermit: Sendable {
     /// The permit of the current batch; nil outside of a service.
@@ -15,7 +14,7 @@ package struct DeliveryPermit: Sendable {
         self.consents = consents
     }
 
-    /// Whether the user has consented to everything in the batch since its handover.
+    /// Whether the user has consented to everything in the batch, without interruption since its handover.
     ///
     /// Consent that is given again does not count: the denial has removed the batch's records.
     package var isValid: Bool { consents.areGranted(since: withdrawals) }

@@ -129,7 +129,7 @@ extension AnalyticsStatus.Destination {
 }
 
 extension AnalyticsLedger {
-    /// Combines a destination's counters with the journal's; their sum is the accepted records.
+    /// Combines a destination's counters with the journal's; the accepted records are their sum.
     init(_ note: DeliveryNote, _ counts: ConsumerCounts) {
         delivered = note.delivered
         rejected = note.rejected
@@ -140,7 +140,7 @@ extension AnalyticsLedger {
         accepted = note.sum + counts.sum
     }
 
-    /// Derives the ledger from the counters in memory, with the remainder as pending.
+    /// Derives the ledger from the counters in memory.
     fileprivate init(counted status: DeliveryStatus) {
         self.init(status.note, status.losses)
         pending = 0

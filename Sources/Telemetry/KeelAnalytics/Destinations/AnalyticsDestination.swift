@@ -1,11 +1,11 @@
 /// A receiver of events: a vendor, your own server, a log.
 ///
-/// A destination receives batches of records and reports the outcome of each. It does not store,
-/// retry or wait: the journal stores, and the delivery retries, splits and waits according to the
-/// outcome. It never receives two batches with a common record concurrently.
+/// A destination receives batches of records and reports the outcome of each. The journal stores; the delivery retries,
+/// splits and waits according to the outcome. A destination never receives two batches with a common record
+/// concurrently.
 public protocol AnalyticsDestination: Sendable {
-    /// A name of 1 to 32 letters, digits, “-” and “_”, unique within a service and stable across
-    /// versions of the app. The destination's progress is stored under it.
+    /// A name of 1 to 32 letters, digits, “-” and “_”, but not “journal”. It is unique within a service, regardless of
+    /// case, and stable across versions of the app: the destination's progress is stored under it.
     var name: String { get }
 
     /// The effect of a repeated delivery.
@@ -15,8 +15,6 @@ public protocol AnalyticsDestination: Sendable {
     var limits: BatchLimits { get }
 
     /// Returns the size of a record in a batch in bytes, or throws if it can never be delivered.
-    ///
-    /// Called before a batch is built, so that an invalid record does not spoil the batch.
     ///
     /// - Returns: The size of its encoding in the request body, separators included.
     func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int

@@ -5,24 +5,25 @@ public enum DeliveryOutcome: Sendable, Hashable {
 
     /// The batch as a whole was too large; it is sent again in halves.
     ///
-    /// A single record is rejected, as with ``unacceptable(_:)``.
+    /// A single record is treated as with ``unacceptable(_:)``.
     case tooLarge
 
-    /// The batch as a whole was refused for its contents, without saying which record was at fault;
-    /// it is sent again in halves until the record is alone.
+    /// The batch as a whole was refused for its contents, without saying which record was at fault; it is sent again in
+    /// halves until the record is alone.
     ///
-    /// A single record is rejected once the destination accepts others, so a destination that
-    /// refuses everything costs no events. Requests slow down after 30 refusals per minute.
+    /// A single record is rejected once the destination accepts others, so a destination that refuses everything costs
+    /// no events. Requests slow down after 30 refusals per minute.
     case unacceptable(AnalyticsRejection)
 
-    /// Nothing was sent: a request fits only this many records from the first, at least one and
-    /// fewer than the batch. They follow immediately as a separate batch.
+    /// Nothing was sent: a request fits only this many records from the first, at least one and fewer than the batch.
+    ///
+    /// They follow immediately as a separate batch. With any other number, the batch counts as unacceptable.
     case unsent(fitting: Int)
 
-    /// No record has arrived that could not be deduplicated, and a retry may succeed.
+    /// Nothing has arrived, unless repeated records are deduplicated, and a retry may succeed.
     ///
-    /// `notBefore` is the delay that the destination asked for, as in a Retry-After field; it is
-    /// respected up to an hour.
+    /// `notBefore` is the delay that the destination asked for, as in a Retry-After field; it is respected up to an
+    /// hour.
     case postponed(DeliveryProblem, notBefore: Duration?)
 
     /// It is unknown whether the batch has arrived: the response was lost.
@@ -30,8 +31,8 @@ public enum DeliveryOutcome: Sendable, Hashable {
     /// It is retried unless the guarantee is ``DeliveryGuarantee/atMostOnce``.
     case unknown(DeliveryProblem)
 
-    /// The destination accepts nothing until its configuration is corrected, for example an invalid
-    /// or revoked key. Records are kept, within the journal's bounds.
+    /// The destination accepts nothing until its configuration is corrected, for example because of a revoked key.
+    /// Records are kept, within the journal's bounds.
     case misconfigured(DeliveryProblem)
 
     /// Every record has arrived.

@@ -3,20 +3,21 @@ public import KeelCore
 
 /// The records and properties that a destination receives.
 ///
-/// Rules are applied when a batch is built, to properties and user properties at any depth. The stored record does not
+/// Rules apply when a batch is built, to properties and user properties at any depth. The stored record does not
 /// change, so another destination can receive more.
 public struct DestinationRules: Sendable {
     /// The names of properties that are removed.
     public var droppedProperties: Set<String> = []
     /// The names of properties that are replaced with a keyed hash of 64 hexadecimal digits.
     ///
-    /// Equal values have equal hashes, and without the key the value cannot be found by trial.
+    /// Equal values have equal hashes, and without the key the value cannot be found by trial. Null stays null, and a
+    /// value that cannot be hashed is removed.
     public var hashedProperties: Set<String> = []
-    /// Whether the user's id is replaced with a keyed hash.
+    /// Whether the user's id is replaced with a keyed hash, or removed if it cannot be hashed.
     public var hashesUserID = false
     /// Makes the hashes with its `fingerprint`, in the context `KeelAnalytics`.
     public var hashing: (any ByteSealing)?
-    /// Returns whether the destination receives a record; nil for all records.
+    /// Returns whether the destination receives a record, as it is before the other rules; nil for all records.
     ///
     /// Other records count as rejected with the reason `filtered`.
     public var accepts: (@Sendable (AnalyticsRecord) -> Bool)?

@@ -21,8 +21,7 @@ public struct HandlerDestination: AnalyticsDestination {
         }
     }
 
-    /// Creates a destination whose closure returns the outcome of a batch; every record counts as one byte of the
-    /// limits.
+    /// Creates a destination whose closure returns the outcome of a batch; each record counts as one byte.
     public init(
         _ name: String,
         guarantee: DeliveryGuarantee = .atLeastOnce,

@@ -14,7 +14,7 @@ public struct DeliveryReport: Sendable, Hashable {
 
 /// A destination that reports each delivery; created by `destination.observed { … }`.
 ///
-/// Apply it outside of other decorators, so that it reports the outcomes that the service gets.
+/// Apply it outside of other decorators, to report the outcomes that the service gets.
 public struct ObservedDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
     fileprivate let upstream: Upstream
     fileprivate let clock: any Clock<Duration>

@@ -15,9 +15,10 @@ internal import Bionic
 #endif
 
 extension AnalyticsContext {
-    /// The context of this process: the system, the locale, and on Apple platforms the app.
+    /// The context of this process.
     ///
-    /// Elsewhere a program has no embedded version: set ``appVersion`` and ``appBuild`` yourself.
+    /// Only on Apple platforms does it include the app's version and build; elsewhere, set ``appVersion`` and
+    /// ``appBuild``.
     public static var current: AnalyticsContext {
         var context = AnalyticsContext()
         let version = ProcessInfo.processInfo.operatingSystemVersion

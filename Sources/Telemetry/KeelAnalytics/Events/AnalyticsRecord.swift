@@ -14,10 +14,9 @@ public struct AnalyticsRecord: Sendable, Hashable, Identifiable {
         case event(String)
         /// A view of the screen with this name.
         case screen(String)
-        /// The user was identified: ``AnalyticsRecord/userID`` is set, and
-        /// ``AnalyticsRecord/anonymousID`` is the id used before.
+        /// The user was identified as ``AnalyticsRecord/userID``, with the ``AnalyticsRecord/anonymousID`` used before.
         case identify
-        /// Properties of the user changed: see ``AnalyticsRecord/userProperties``.
+        /// Properties of the user changed, to ``AnalyticsRecord/userProperties``.
         case userProperties
     }
 
@@ -49,7 +48,7 @@ public struct AnalyticsRecord: Sendable, Hashable, Identifiable {
     public var anonymousID: String
     /// The session; nil if sessions are turned off.
     public var session: Session?
-    /// The properties of the event or screen, including super properties.
+    /// The properties of the event or screen, and the super properties.
     public var properties: [String: AnalyticsValue]
     /// The changed properties of the user; in events and screens, the known ones if
     /// ``AnalyticsConfiguration/attachesUserProperties`` is set.

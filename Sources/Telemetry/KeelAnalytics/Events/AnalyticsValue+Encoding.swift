@@ -7,7 +7,8 @@ internal import Foundation
 extension AnalyticsValue {
     /// Converts an encodable value.
     ///
-    /// Integers beyond `Int64` and decimal numbers become doubles, and data becomes Base64 text.
+    /// Dates stay dates. Integers beyond `Int64` and `Decimal` numbers become doubles; URLs, UUIDs (in lowercase) and
+    /// data (as Base64) become text.
     ///
     /// - Throws: Any error that the value throws when encoded.
     public init(encoding value: some Encodable) throws {
@@ -17,9 +18,7 @@ extension AnalyticsValue {
     }
 }
 
-/// A slot that an encoder fills.
-///
-/// A class, because the containers of an `Encoder` are written to after they are returned.
+/// A slot that an encoder fills; a class, because containers are written to after they are returned.
 private final class AnalyticsValueSlot {
     private enum Content {
         case single(AnalyticsValue)

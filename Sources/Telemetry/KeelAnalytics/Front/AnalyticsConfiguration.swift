@@ -28,44 +28,37 @@ public struct AnalyticsConfiguration: Sendable {
 
     /// The destinations, with unique names.
     public private(set) var destinations: [Entry] = []
-    /// The bounds, durability and encryption of the journal.
-    ///
-    /// Its clock is replaced with ``now``.
+    /// The bounds, durability and encryption of the journal; its clock is replaced with ``now``.
     public var journal = JournalConfiguration()
-    /// The consent for purposes that the user has not decided on.
-    ///
-    /// By default, their events wait on the device.
+    /// The consent for purposes that the user has not decided on; by default, their events wait on the device.
     public var defaultConsent = AnalyticsConsent.unknown
     /// The pause after which a new session begins; nil turns sessions off.
     public var sessionTimeout: Duration? = .seconds(30 * 60)
-    /// Removes secrets and personal data from properties, their names, and the names of events and
-    /// screens before they are stored; nil stores everything.
+    /// Removes secrets and personal data from properties, their names, and the names of events and screens before they
+    /// are stored; nil stores everything.
     ///
-    /// The user's id is stored as it is: choose one that reveals nothing about the user.
+    /// It does not apply to the user's id: choose one that reveals nothing about the user.
     public var redactor: Redactor? = .standard
     /// Whether events and screens include the properties of the user.
     ///
-    /// If set, they are stored across launches until ``AnalyticsService/reset()`` or the id of
-    /// another user. Off by default, because destinations store user properties themselves, and some
-    /// treat them in an event as a change: Mixpanel would receive a second record for each event.
+    /// If set, they are stored across launches until ``AnalyticsService/reset()`` or the id of another user. Off by
+    /// default, because destinations store user properties themselves, and some treat them in an event as a change.
     public var attachesUserProperties = false
-    /// Called with each tracked, refused and delivered event, for logs; it must return immediately.
+    /// Called with each tracked or refused record and each delivered batch, for logs; it must return immediately.
     public var observer: (@Sendable (AnalyticsObservation) -> Void)?
     /// The app, system and locale.
     public var context = AnalyticsContext.current
 
-    /// The time for which events are collected before a batch is sent.
+    /// The time for which events are collected before a batch is sent, at least zero.
     public var deliveryInterval = Duration.seconds(15)
-    /// The number of events that triggers an earlier delivery, at least 1.
+    /// The number of tracked events after which the next batch is sent immediately, at least 1.
     public var deliveryThreshold = 100
     /// The delays between failed attempts at a destination.
     ///
-    /// The limits on attempts and total time are ignored: the journal's bounds apply.
-    ///
-    /// A delay is at least a tenth of the delay that the policy allows. At the policy's maximum, a random part of the
-    /// maximum is added, which limits the requests to a destination with a long outage.
+    /// The limits on attempts and total time are ignored: the journal's bounds apply. A delay is at least a tenth of
+    /// what the policy allows. At the policy's maximum, a random part of the maximum is added.
     public var retry = RetryPolicy(baseDelay: .seconds(1), maximumDelay: .seconds(300))
-    /// The delay after a destination has reported a wrong configuration.
+    /// The delay after a destination has reported a wrong configuration or has refused every record, at least zero.
     public var misconfigurationDelay = Duration.seconds(3600)
 
     /// The clock for delays and durations.
@@ -83,8 +76,8 @@ public struct AnalyticsConfiguration: Sendable {
     /// - Parameters:
     ///   - destination: The destination.
     ///   - rules: The records and properties that the destination receives.
-    ///   - start: The position at which it starts when its name is first seen: with the events stored for other
-    ///     destinations, or with the next event.
+    ///   - start: Where it starts when its name is first seen: with the events stored for other destinations, or with
+    ///     the next event.
     public mutating func add(
         _ destination: some AnalyticsDestination,
         rules: DestinationRules = DestinationRules(),

@@ -42,7 +42,7 @@ extension AnalyticsError.Code {
     public static var notFound: Self {
         .permanent("Check the path and the name: the folder must be that of the app's service.")
     }
-    /// The user has not consented to the event's purpose, so it was not stored.
+    /// The user has denied consent for the event's purpose, so it was not stored.
     public static var denied: Self {
         .permanent("Nothing to do: the user decided. Track again after grantConsent(for:).")
     }
@@ -96,7 +96,6 @@ extension AnalyticsError {
         self.init(code, "\(doing) failed: \(error.message)", cause: error)
     }
 
-    /// Calls a closure, and maps its error.
     static func mapped<Value>(
         _ doing: String,
         _ body: () throws(JournalError) -> Value

@@ -9,9 +9,8 @@ extension AnalyticsService {
 
     /// Grants consent for a purpose, so that its held and future events are sent.
     ///
-    /// The decision is on disk before anything is sent.
-    ///
-    /// - Throws: ``AnalyticsError`` if the decision could not be stored; then nothing is sent.
+    /// - Throws: ``AnalyticsError`` if the decision could not be stored, with ``AnalyticsError/Code/inUse`` while
+    ///   another service delivers. The earlier decision then stays in force.
     public func grantConsent(for purpose: ConsentPurpose) throws(AnalyticsError) {
         try tracker.decide(.granted, for: purpose)
         reconsider()
@@ -27,8 +26,9 @@ extension AnalyticsService {
     ///
     /// If no purpose is granted anymore, the user is forgotten as by ``reset()``.
     ///
-    /// - Throws: ``AnalyticsError`` if the decision or the removal could not be stored. The
-    ///   decision still applies until the process ends: call again.
+    /// - Throws: ``AnalyticsError`` if the decision or the removal could not be stored, with
+    ///   ``AnalyticsError/Code/inUse`` while another service delivers. The decision still applies until the process
+    ///   ends: call again.
     public func denyConsent(for purpose: ConsentPurpose) throws(AnalyticsError) {
         // After a failure, remove as much as possible anyway.
         let failure: AnalyticsError?
@@ -45,7 +45,7 @@ extension AnalyticsService {
 
     /// Withdraws consent for a purpose, and keeps or drops the undelivered events.
     ///
-    /// It throws the errors of ``denyConsent(for:)``.
+    /// - Throws: The errors of ``denyConsent(for:)``.
     public func revokeConsent(
         for purpose: ConsentPurpose,
         events: RevocationPolicy = .purge

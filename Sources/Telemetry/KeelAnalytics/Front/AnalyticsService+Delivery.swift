@@ -13,10 +13,9 @@ extension AnalyticsService {
     /// }
     /// ```
     ///
-    /// Events are collected for the configured interval. After failures, the delays of the affected destination grow.
-    /// Cancellation loses no events. While another service delivers the events of the folder, the call waits until that
-    /// service ends. If it cannot take over then, it retries periodically, and ``AnalyticsStatus/deliveryProblem`` has
-    /// the reason.
+    /// After failures, the delays of the affected destination grow. Cancellation loses no events. While another service
+    /// delivers the events of the folder, the call looks every 30 seconds whether that service has ended. If it cannot
+    /// take over then, ``AnalyticsStatus/deliveryProblem`` has the reason.
     @concurrent
     public func run() async {
         let (interval, clock) = (
@@ -55,7 +54,6 @@ extension AnalyticsService {
         return isTaken
     }
 
-    /// Takes the right to deliver if no other service has it; returns whether this service has it.
     private func takeRight() throws(AnalyticsError) -> Bool {
         guard !right.isHeld else { return true }
         guard try right.take() else { return false }
@@ -66,7 +64,7 @@ extension AnalyticsService {
     /// Delivers all events that may be sent now, for example before the app moves to the background.
     ///
     /// The call ignores the delays after failures, except those that a destination requested. It does not need
-    /// ``run()``.
+    /// ``run()``. After `limit`, it cancels the requests in flight.
     ///
     /// - Returns: Whether no deliverable events are left; false while another service delivers them.
     @concurrent
@@ -98,7 +96,7 @@ extension AnalyticsService {
         }
     }
 
-    /// Returns the destinations that have events in the journal but are no longer configured.
+    /// Returns the destinations that have a ledger in the journal but are no longer configured.
     ///
     /// Their events stay in the journal, up to its limits, until you call ``removeDestination(_:)``.
     ///

@@ -51,13 +51,18 @@ extension AnalyticsService {
         trackScreen(AnalyticsScreen(name: name, parameters: parameters))
     }
 
-    /// Tracks an event and returns its id, throwing if it is refused.
+    /// Tracks an event and returns its id.
+    ///
+    /// - Throws: ``AnalyticsError`` if it is refused: ``AnalyticsError/Code/denied``, ``AnalyticsError/Code/tooLarge``,
+    ///   ``AnalyticsError/Code/invalidArgument`` for an empty name, or the reason why the journal could not store it.
     @discardableResult
     public func record(_ event: AnalyticsEvent) throws(AnalyticsError) -> AnalyticsRecord.ID {
         try tracker.track(TrackedDraft(event)).text
     }
 
-    /// Tracks a view of a screen and returns the record's id, throwing if it is refused.
+    /// Tracks a view of a screen and returns the record's id.
+    ///
+    /// - Throws: ``AnalyticsError``, as for an event.
     @discardableResult
     public func record(_ screen: AnalyticsScreen) throws(AnalyticsError) -> AnalyticsRecord.ID {
         try tracker.track(TrackedDraft(screen)).text
@@ -65,7 +70,7 @@ extension AnalyticsService {
 
     // MARK: The user
 
-    /// Tracks the value of a user property.
+    /// Tracks the value of a user property, for the purpose ``ConsentPurpose/analytics``.
     ///
     /// - Parameters:
     ///   - property: The property's name.
@@ -79,7 +84,7 @@ extension AnalyticsService {
         trackUserProperties([property: value])
     }
 
-    /// Tracks the values of user properties.
+    /// Tracks the values of user properties, for the purpose ``ConsentPurpose/analytics``.
     ///
     /// - Returns: The record's id; nil if it was refused.
     @discardableResult
@@ -93,15 +98,15 @@ extension AnalyticsService {
 
     /// Sets the user's id for later events, across launches.
     ///
-    /// The change is tracked once, together with the previous anonymous id, so that destinations can link both. Setting
-    /// the current id again has no effect.
+    /// The change is tracked once, for the purpose ``ConsentPurpose/analytics``, together with the previous anonymous
+    /// id, so that destinations can link both. The current id and an empty one have no effect.
     ///
     /// - Important: Call ``reset()`` before setting the id of a second user. Otherwise, both users have the same
     ///   anonymous id, session and super properties, and destinations can merge their profiles. Only the properties
     ///   that ``AnalyticsConfiguration/attachesUserProperties`` keeps are forgotten with the first user.
     ///
-    /// The id is sent unchanged. ``AnalyticsStatus/hasPersonalUserID`` reports whether it looks like personal data,
-    /// such as an e-mail address or a telephone number.
+    /// The id is sent unchanged, unless a destination's rules hash it. ``AnalyticsStatus/hasPersonalUserID`` reports
+    /// whether it looks like personal data, such as an e-mail address or a telephone number.
     ///
     /// - Parameter userID: The app's own id of the user, not an address or a name.
     public func setUserID(_ userID: String) {
@@ -129,8 +134,8 @@ extension AnalyticsService {
 
     /// Forgets the user as ``reset()`` does.
     ///
-    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/inUse`` while another service stores the user. If the
-    ///   change could not be stored, it applies until the process ends: call again.
+    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/inUse`` while another service stores the user. A change
+    ///   that could not be stored applies until the process ends: call again.
     package func forgetUser() throws(AnalyticsError) { try tracker.forgetUser() }
 
     // MARK: Super properties and timing
@@ -158,7 +163,7 @@ extension AnalyticsService {
     /// The properties added to every event and screen.
     public var superProperties: [String: AnalyticsValue] { tracker.settings.superProperties }
 
-    /// Starts measuring a duration.
+    /// Starts measuring a duration, in memory.
     ///
     /// The next event with this name gets the property `duration` in seconds, unless it sets its own.
     ///

@@ -39,12 +39,13 @@ public struct AnalyticsService: Sendable {
 
     /// Opens a service, creating its folder if needed.
     ///
-    /// The initializer reads a few small files. It scans the pending records only if a denial was interrupted.
+    /// The initializer reads a few small files. It scans the pending records only if a denial was interrupted, or for a
+    /// new destination that starts with the next event.
     ///
     /// - Parameters:
     ///   - folder: A folder that is used only for analytics.
     ///   - configuration: The destinations and behavior.
-    /// - Throws: ``AnalyticsError``.
+    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/invalidArgument`` for an invalid configuration.
     public init(
         at folder: URL,
         configuration: AnalyticsConfiguration
@@ -56,10 +57,10 @@ public struct AnalyticsService: Sendable {
         )
     }
 
-    /// Returns a service that stores everything in memory, for tests, previews and programs that
-    /// must not write to disk.
+    /// Returns a service that stores everything in memory, for tests, previews and programs that must not write to
+    /// disk.
     ///
-    /// Undelivered records are lost with the service. Otherwise, it behaves like a service with a folder.
+    /// Undelivered records are lost with the service.
     ///
     /// - Throws: ``AnalyticsError`` for an invalid configuration.
     public static func inMemory(
@@ -182,11 +183,12 @@ public struct AnalyticsService: Sendable {
     /// A slow reader receives only the latest status.
     public func statusUpdates() -> AsyncStream<AnalyticsStatus> { tracker.board.watch() }
 
-    /// Returns the counts of delivered, pending and dropped events by destination name.
+    /// Returns the counts of delivered, pending and dropped events by destination name, by scanning all pending
+    /// records.
     ///
-    /// The call scans all pending records. ``AnalyticsLedger/isBalanced`` says whether the records on disk agree with
-    /// the counters. The result is empty while another service delivers. In a folder that several services track into,
-    /// the count of accepted events is the sum of the others.
+    /// ``AnalyticsLedger/isBalanced`` says whether the records on disk agree with the counters. The result is empty
+    /// while another service delivers. In a folder that several services track into, the count of accepted events is
+    /// the sum of the others.
     ///
     /// - Throws: ``AnalyticsError`` if the journal cannot be read.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {

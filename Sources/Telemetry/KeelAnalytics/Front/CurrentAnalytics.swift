@@ -22,8 +22,7 @@ public func withAnalytics<Result, Failure: Error>(
     return try outcome.get()
 }
 
-/// Sets the service that the free functions use, for an asynchronous operation and its child tasks; with nil, they do
-/// nothing.
+/// Sets the service that the free functions use, for an asynchronous operation and its child tasks.
 public func withAnalytics<Result, Failure: Error>(
     _ analytics: AnalyticsService?,
     operation: () async throws(Failure) -> Result

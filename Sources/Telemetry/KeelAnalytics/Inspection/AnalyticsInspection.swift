@@ -18,7 +18,7 @@ public import Foundation
 public struct AnalyticsInspection: Sendable {
     /// The user's decisions, by purpose.
     public let consents: [ConsentPurpose: AnalyticsConsent]
-    /// Whether the settings file is corrupt, so that the app will ask the user again.
+    /// Whether the user's decisions were lost, because the settings file is missing or was corrupt.
     public let hasLostSettings: Bool
 
     private let journal: JournalInspection
@@ -28,7 +28,7 @@ public struct AnalyticsInspection: Sendable {
     /// - Parameters:
     ///   - folder: The folder of the app's ``AnalyticsService``.
     ///   - sealing: Decrypts the records, if the app encrypts them.
-    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if there are no events.
+    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if there is no journal.
     public init(of folder: URL, sealing: (any ByteSealing)? = nil) throws(AnalyticsError) {
         try self.init(
             of: folder.path(percentEncoded: false),
@@ -55,7 +55,7 @@ public struct AnalyticsInspection: Sendable {
         }
     }
 
-    /// Returns the fate of every event by the name of the destination, for current and former ones of the app.
+    /// Returns the fate of every event by the name of the destination, including former ones of the app.
     ///
     /// ``AnalyticsLedger/accepted`` is the sum of the other counts, since only the app itself counts accepted events.
     /// Interrupted deliveries count as pending.
@@ -87,7 +87,7 @@ public struct AnalyticsInspection: Sendable {
     ///
     /// - Parameter name: The destination whose pending records are read; nil reads all records on disk.
     /// - Returns: The reader.
-    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if it is unknown.
+    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if the destination is unknown.
     public func reader(pendingFor name: String? = nil) throws(AnalyticsError) -> AnalyticsReader {
         try AnalyticsError.mapped("Looking for records") { () throws(JournalError) in
             AnalyticsReader(try journal.reader(unacknowledgedBy: name))
@@ -107,7 +107,7 @@ public struct AnalyticsReader: Sendable {
     ///
     /// - Parameter count: The maximum number of records, at least 1.
     /// - Returns: The records; empty if there are no new ones yet.
-    /// - Throws: ``AnalyticsError``.
+    /// - Throws: ``AnalyticsError``. The next call starts at the same record.
     public mutating func read(upTo count: Int) throws(AnalyticsError) -> [AnalyticsRecord] {
         while true {
             let taken = try AnalyticsError.mapped("Reading records") { () throws(JournalError) in

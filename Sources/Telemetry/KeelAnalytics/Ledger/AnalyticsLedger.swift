@@ -1,7 +1,6 @@
 /// The fate of the accepted events, for one destination.
 ///
-/// Every event is in exactly one count: ``isBalanced`` always holds, even after a crash. The counts
-/// continue across launches.
+/// Every event is in exactly one count, even after a crash. The counts continue across launches.
 public struct AnalyticsLedger: Sendable, Hashable {
     /// The number of events stored for the destination since it was first seen.
     public var accepted = 0
@@ -14,10 +13,13 @@ public struct AnalyticsLedger: Sendable, Hashable {
     /// The reasons are those of ``AnalyticsRejection``, and these:
     ///
     /// - `filtered`: removed by a rule of the destination;
-    /// - `unconfirmed`: possibly delivered, to a destination that cannot deduplicate;
-    /// - `damaged`, `undecodable`: corrupt on disk.
+    /// - `tooLarge`: larger than a batch of the destination;
+    /// - `unsendable`: no request fits it;
+    /// - `unconfirmed`: possibly delivered, to a destination with ``DeliveryGuarantee/atMostOnce``;
+    /// - `damaged`, `undecodable`: corrupt on disk, or its key was destroyed;
+    /// - `other`: reasons beyond the first 32, or with names of more than 40 bytes.
     public var rejected: [String: Int] = [:]
-    /// The number of events removed by the journal's bounds on age, size or number of records.
+    /// The number of events removed by the journal's bounds on age, size or number of records before they arrived.
     public var expired = 0
     /// The number of events removed because the user did not consent.
     public var purged = 0

@@ -4,7 +4,7 @@
 public struct AnalyticsStatus: Sendable, Hashable {
     /// The current activity of a destination.
     public enum Activity: Sendable, Hashable {
-        /// There are no deliverable events.
+        /// No request is in flight, and the last attempt did not fail.
         case idle
         /// A request is in flight.
         case delivering
@@ -18,9 +18,9 @@ public struct AnalyticsStatus: Sendable, Hashable {
     public struct Destination: Sendable, Hashable {
         /// The fate of the events.
         ///
-        /// Here ``AnalyticsLedger/pending`` is derived from the other counts. It includes the
-        /// events from before the service was opened only after everything was delivered once, or
-        /// after a call of ``AnalyticsService/ledgers()``.
+        /// Here ``AnalyticsLedger/pending`` is derived from the other counts. It includes the events from before the
+        /// service was opened only after everything was delivered once, or after a call of
+        /// ``AnalyticsService/ledgers()``.
         public var ledger = AnalyticsLedger()
         /// The current activity.
         public var activity = Activity.idle
@@ -47,10 +47,9 @@ public struct AnalyticsStatus: Sendable, Hashable {
     public var hasLostSettings = false
     /// Whether the user's id looks like personal data, such as a mail address.
     ///
-    /// The redactor does not apply to the id: it is sent unchanged unless a destination's rules
-    /// hash it. Pass ``AnalyticsService/setUserID(_:)`` an id that reveals nothing personal.
+    /// The redactor does not apply to the id; see ``AnalyticsService/setUserID(_:)``.
     public var hasPersonalUserID = false
-    /// The reason why the settings could not be stored; nil if the last attempt succeeded.
+    /// The reason why the settings could not be stored or changed; nil if the last attempt succeeded.
     public var settingsProblem: AnalyticsError.Code?
     /// The reason why the service cannot deliver after another service has ended; nil if it delivers, or waits for the
     /// other service.

@@ -10,6 +10,6 @@ public enum AnalyticsObservation: Sendable, Hashable {
     case tracked(AnalyticsRecord.Kind)
     /// A record was refused, for this reason.
     case refused(AnalyticsError.Code)
-    /// A batch was passed to a destination.
+    /// A batch was passed to a destination, with any outcome.
     case delivered(DeliveryReport)
 }

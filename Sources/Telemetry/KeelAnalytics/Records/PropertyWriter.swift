@@ -112,7 +112,6 @@ struct PropertyWriter: Sendable {
         if redacted == text { writer.write(value) } else { writer.text(redacted) }
     }
 
-    /// Returns a redacted text, such as the name of an event.
     func redacted(_ text: String) -> String { rules?.redactor.redact(text) ?? text }
 
     mutating func redacted(_ values: [String: AnalyticsValue]) -> [String: AnalyticsValue] {
@@ -141,7 +140,6 @@ struct PropertyWriter: Sendable {
 }
 
 extension PropertyWriter {
-    /// Redacts the names of events and screens.
     func redacted(_ kind: AnalyticsRecord.Kind) -> AnalyticsRecord.Kind {
         switch kind {
         case .event(let name): .event(redacted(name))

@@ -17,7 +17,6 @@ struct AnalyticsSettings: Sendable, Hashable {
     /// The user's properties that events include, if configured.
     var userProperties: [String: AnalyticsValue] = [:]
     var session: Session?
-    /// The user's decisions.
     var consents: [ConsentPurpose: AnalyticsConsent] = [:]
     /// The denied purposes whose records may not be completely removed.
     var unfinishedDenials: Set<ConsentPurpose> = []

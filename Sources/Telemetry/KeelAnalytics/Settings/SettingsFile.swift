@@ -83,8 +83,7 @@ final class SettingsFile: Sendable {
 
     /// Replaces the settings.
     ///
-    /// A power failure leaves either the old or the new ones: the bytes are synchronized before the
-    /// rename, which a file system could otherwise reorder. If `isSynced`, it leaves the new ones.
+    /// A power failure leaves either the old or the new ones; if `isSynced`, the new ones.
     func write(_ settings: AnalyticsSettings, isSynced: Bool) throws(FileSystemError) {
         let path = "\(folder)/\(Self.name)"
         try files.replaceFile(path, by: path + ".part", with: settings.bytes, keepsAccess: true)

@@ -66,9 +66,7 @@ final class Tracker: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The number of records accepted since the launch.
-    ///
-    /// Under the lock, none is being appended.
+    /// The number of records accepted since the launch; under the lock, none is being appended.
     var appendedCount: Int { journal.statistics.appended }
 
     var hasSessions: Bool { sessionMilliseconds != nil }
@@ -171,7 +169,7 @@ final class Tracker: Sendable {
 
     /// Lets later records include the user properties that a record sets, if configured.
     ///
-    /// Under the lock of the record: otherwise, a user who signs out in between would leave them to the next one.
+    /// Called under the lock of the record: a user who signs out in between would leave them to the next one.
     private func keepUserProperties(of draft: TrackedDraft, _ state: inout State) {
         guard configuration.attachesUserProperties, case .userProperties = draft.kind
         else { return }
@@ -204,7 +202,6 @@ final class Tracker: Sendable {
         "The name of an event or a screen must not be empty"
     )
 
-    /// Starts measuring an event's duration.
     func beginTiming(_ name: String) {
         let now = timeline.now
         state.withLock { $0.timings[name] = now }
