@@ -1,9 +1,7 @@
 public import KeelDependencies
 public import Testing
 
-/// A trait that overrides dependencies for a test, or for each test of a suite.
-///
-/// Add it to `@Test` or `@Suite` as `.dependencies { … }`.
+/// A trait that overrides dependencies for a test, or for each test of a suite: `.dependencies { … }`.
 public struct DependenciesTrait: TestTrait, SuiteTrait, TestScoping {
     /// Always true: each test of a suite gets its own values.
     public var isRecursive: Bool { true }
@@ -49,7 +47,7 @@ extension Trait where Self == DependenciesTrait {
 
 /// A reporter that records unset dependencies as issues of the running test.
 ///
-/// `KeelDependencies` finds this type by name: renaming it requires a change there, which a test checks.
+/// `KeelDependencies` finds this type by its name.
 package enum SwiftTestingReporter: DependencyIssueReporterProvider {
     package static var reporter: DependencyIssueReporter {
         DependencyIssueReporter { issue in

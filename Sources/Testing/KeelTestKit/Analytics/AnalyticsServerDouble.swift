@@ -12,8 +12,7 @@ import Foundation
 
 /// A vendor's ingest endpoint for tests, with the vendor's validation and deduplication.
 ///
-/// It answers requests from `FaultServer` of KeelTestServer and from ``InProcessHTTPNetwork``, so the same double
-/// works behind a real socket and in process:
+/// It answers requests from `FaultServer` of KeelTestServer, over real sockets, and from ``InProcessHTTPNetwork``:
 ///
 /// ```swift
 /// let segment = AnalyticsServerDouble.segment(writeKey: "key")
@@ -23,14 +22,14 @@ import Foundation
 /// #expect(segment.events.map(\.name) == ["Signed Up"])
 /// ```
 ///
-/// The rules follow the vendors' public pages as of November 2026 and share no code with Keel's destinations. They
-/// are stricter where a vendor is silent: a field of the wrong type is refused.
+/// The rules follow the vendors' public pages as of November 2026 and share no code with Keel's destinations. Where a
+/// vendor is silent, they are stricter: a field of the wrong type is refused.
 public final class AnalyticsServerDouble: Sendable {
     /// An event that the double counted.
     public struct Event: Sendable, Hashable {
         /// The event's name, or the kind of record.
         public var name: String
-        /// The field by which the vendor deduplicates; empty if there is none.
+        /// The event's id, by which most vendors deduplicate; empty if there is none.
         public var id: String
         /// The user or device, as the vendor names it.
         public var subject: String
@@ -50,7 +49,7 @@ public final class AnalyticsServerDouble: Sendable {
         case statusAfterProcessing(Int)
         /// The request is processed, and the response is delayed on the server's clock.
         case slow(Duration)
-        /// The request is processed, and the response body is this text.
+        /// The request is processed, and the response has status 200 and this JSON text as its body.
         case body(String)
     }
 
@@ -221,7 +220,6 @@ struct VendorRequest {
         return fields
     }
 
-    /// Decompresses with the middleware that decompresses responses.
     private static func gunzip(_ bytes: [UInt8]) async -> [UInt8]? {
         let compressed = HTTPNext { _ in
             HTTPReply(

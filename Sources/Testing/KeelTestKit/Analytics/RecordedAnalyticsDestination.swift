@@ -2,7 +2,7 @@ public import KeelAnalytics
 
 /// A destination that records its batches and forwards them.
 ///
-/// A batch is recorded before it is forwarded, whatever the outcome. Copies share one record.
+/// A batch is recorded first, whatever the outcome. Copies share one record.
 public struct RecordedAnalyticsDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
     fileprivate let upstream: Upstream
     private let memory = CallMemory<[AnalyticsRecord]>()
@@ -82,7 +82,7 @@ extension AnalyticsDestination {
 
     /// Makes the first deliveries fail; see ``FaultInjectingAnalyticsDestination``.
     ///
-    /// The list has the faults in order; nil, like its end, lets a batch through. Delays are measured on `clock`.
+    /// In the list, nil lets a batch through, as does its end. Delays are measured on `clock`.
     public func failing(
         _ faults: [AnalyticsFault?],
         clock: any Clock<Duration> = ContinuousClock()

@@ -34,15 +34,16 @@ public final class ScriptedAnalyticsDestination: AnalyticsDestination {
 
     /// Creates a destination.
     ///
+    /// Creates a destination.
+    ///
     /// - Parameters:
     ///   - name: The destination's name.
     ///   - guarantee: The effect of a repeated delivery.
-    ///   - limits: The largest accepted batch.
-    ///   - recordByteCount: The size of each record in bytes.
+    ///   - limits: The declared limits; larger batches are accepted as well.
+    ///   - recordByteCount: The declared size of each record in bytes.
     ///   - clock: The clock that measures delays.
     ///   - faults: The faults of the first deliveries, in order; nil delivers a batch.
-    ///   - refusal: Returns the reason to refuse an arriving record; nil accepts it. The rest of the batch is
-    ///     accepted.
+    ///   - refusal: Returns the reason to refuse an arriving record; nil accepts it.
     public init(
         _ name: String = "scripted",
         guarantee: DeliveryGuarantee = .effectivelyOnce,

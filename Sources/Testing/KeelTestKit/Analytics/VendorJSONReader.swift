@@ -1,7 +1,6 @@
-/// A strict reader of JSON (RFC 8259).
+/// A strict reader of JSON (RFC 8259), which refuses an object that repeats a name.
 ///
-/// Foundation's decoder takes a minute for a vendor's largest request if it does not know what to expect, and it
-/// accepts an object that repeats a name.
+/// Foundation's decoder takes a minute for a vendor's largest request, and accepts such objects.
 struct VendorJSONReader {
     private let bytes: [UInt8]
     private var position = 0

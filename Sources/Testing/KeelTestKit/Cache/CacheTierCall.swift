@@ -53,7 +53,7 @@ public enum CacheTierFault: Sendable {
     /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: CacheTierFault?)
 
-    /// Fails the call before it reaches the tier below, with no effect.
+    /// Fails the call before it reaches the tier below.
     public static func fail(_ code: CacheError.Code = .unavailable) -> CacheTierFault {
         .failure(CacheError(code, "an injected fault: the call did not get through"))
     }

@@ -82,7 +82,7 @@ extension CacheTier {
 
     /// Makes the first calls fail as a list says; see ``FaultInjectingCacheTier``.
     ///
-    /// The list has the faults in order; nil, like its end, lets a call through. Delays are measured on `clock`.
+    /// In the list, nil lets a call through, as does its end. Delays are measured on `clock`.
     public func failing(
         _ faults: [CacheTierFault?],
         clock: any Clock<Duration> = ContinuousClock()

@@ -9,7 +9,7 @@ public import KeelCache
 /// #expect(recorded.callCount(of: .write) == 1)
 /// ```
 ///
-/// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
+/// A call is recorded first, whatever the outcome. Copies share one record.
 public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
     fileprivate let upstream: Upstream
     private let memory = CallMemory<CacheTierCall>()

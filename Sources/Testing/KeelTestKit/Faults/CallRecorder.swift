@@ -36,8 +36,8 @@ internal import Synchronization
 /// #expect(service.calls.all == [.user(id: "1")])
 /// ```
 ///
-/// A call is recorded before anything happens to it. Copies share one record and one script. All members may be
-/// called from any number of tasks.
+/// A call is recorded before anything happens to it. Copies share one record and one script. Any number of tasks may
+/// use it.
 public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
     private struct State: Sendable {
         var calls: [Call] = []
@@ -53,8 +53,8 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
     ///
     /// - Parameters:
     ///   - clock: The clock that measures delays.
-    ///   - cancellation: The error of a call whose task is canceled during a delay. With nil, the delay ends and the
-    ///     call proceeds, except that a recorder whose `Failure` admits `CancellationError` throws that.
+    ///   - cancellation: The error of a call whose task is canceled during a delay. With nil, the call then proceeds,
+    ///     except that a recorder whose `Failure` admits `CancellationError` throws that.
     public init(clock: any Clock<Duration> = ContinuousClock(), cancellation: Failure? = nil) {
         self.clock = clock
         self.cancellation = cancellation ?? CancellationError() as any Error as? Failure
@@ -62,9 +62,9 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
 
     // MARK: For the double
 
-    /// Records a call that returns nothing and applies the scripted reaction.
+    /// Records a call that returns nothing and applies the scripted reaction; a scripted answer has no effect.
     ///
-    /// - Throws: The scripted error.
+    /// - Throws: The scripted error, or that for a task canceled during a delay.
     public func record(_ call: Call) async throws(Failure) {
         if case .fail(let error)? = try await reaction(to: call) { throw error }
     }
@@ -123,9 +123,9 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
         state.change { $0.reaction = reaction }
     }
 
-    /// Waits until the given number of calls has been recorded.
+    /// Waits until the given number of calls has been recorded, including earlier ones.
     ///
-    /// - Parameter count: The number of calls, including earlier ones.
+    /// - Parameter count: The number of calls.
     /// - Returns: The first `count` calls.
     /// - Throws: `CancellationError` if the task is canceled.
     @discardableResult
@@ -140,7 +140,6 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
 
     // MARK: One call
 
-    /// Records a call and takes its reaction from the script.
     private func note(_ call: Call) -> CallReaction<Failure>? {
         state.change { state in
             state.calls.append(call)

@@ -56,11 +56,13 @@ public enum FileStoreFault: Sendable {
     /// The call takes effect, but the caller gets this error in place of the reply.
     case lostReply(FileStoreError)
     /// The content of a read or a write ends with this error after the given number of bytes.
+    ///
+    /// Shorter content is complete, and other calls get through.
     case cutOff(after: Int, FileStoreError)
     /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: FileStoreFault?)
 
-    /// Fails the call before it reaches the store, with no effect.
+    /// Fails the call before it reaches the store.
     public static func fail(_ code: FileStoreError.Code = .unavailable) -> FileStoreFault {
         .failure(FileStoreError(code, "an injected fault: the call did not get through"))
     }
@@ -70,7 +72,7 @@ public enum FileStoreFault: Sendable {
         .lostReply(FileStoreError(code, "an injected fault: the reply was lost"))
     }
 
-    /// Ends the content of a read or a write with an error after the given number of bytes.
+    /// Ends the content of a read or a write with an error after the given number of bytes, unless it is shorter.
     public static func breakOff(after byteCount: Int) -> FileStoreFault {
         .cutOff(
             after: byteCount,

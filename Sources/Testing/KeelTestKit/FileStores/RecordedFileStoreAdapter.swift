@@ -8,7 +8,7 @@ public import KeelFiles
 /// #expect(recorded.callCount(of: .delete) == 1)
 /// ```
 ///
-/// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
+/// A call is recorded first, whatever the outcome. Copies share one record.
 public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAdapter {
     fileprivate let upstream: Upstream
     private let memory = CallMemory<FileStoreCall>()

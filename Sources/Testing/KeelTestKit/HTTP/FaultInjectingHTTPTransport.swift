@@ -73,7 +73,7 @@ extension HTTPTransport {
 
     /// Makes the first exchanges fail as a list says; see ``FaultInjectingHTTPTransport``.
     ///
-    /// The list has the faults in order; nil, like its end, lets a call through. Delays are measured on `clock`.
+    /// In the list, nil lets a call through, as does its end. Delays are measured on `clock`.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ faults: [HTTPFault?]

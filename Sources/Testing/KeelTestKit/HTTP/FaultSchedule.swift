@@ -1,7 +1,6 @@
 /// The faults of the requests that reach an origin, in order.
 ///
-/// Requests after the last fault succeed. A schedule drawn from a seed is reproducible: print the seed in the test to
-/// repeat a failure.
+/// Requests after the last fault succeed. A schedule drawn from a seed is reproducible: print the seed in the test.
 public struct FaultSchedule: Sendable, Hashable, CustomStringConvertible {
     /// The faults in the order of the requests; nil lets a request succeed.
     public var faults: [Fault?]
@@ -9,7 +8,7 @@ public struct FaultSchedule: Sendable, Hashable, CustomStringConvertible {
     /// Creates a schedule.
     public init(_ faults: [Fault?]) { self.faults = faults }
 
-    /// Draws a random schedule of `count` entries, of which the share `rate`, from 0 to 1, are faults.
+    /// Draws a random schedule of `count` entries, each of which is a fault with the probability `rate`, from 0 to 1.
     public static func random(
         _ count: Int,
         rate: Double,
@@ -60,7 +59,7 @@ extension FaultSchedule {
         /// The server redirects the client without processing the request.
         case redirect(status: Int)
 
-        /// One fault of each kind, with the usual statuses of failing servers and proxies.
+        /// Faults of each kind, with the usual statuses of failing servers and proxies.
         public static let usual: [Fault] = [
             .refused, .staleUnsent, .staleSent, .streamRefused, .lostRequest, .lostReply,
             .silence(.seconds(10)), .status(408), .status(421), .status(425), .status(500),

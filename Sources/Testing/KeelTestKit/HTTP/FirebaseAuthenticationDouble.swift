@@ -74,7 +74,7 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
     /// The number of requests.
     public var requestCount: Int { state.withLock { $0.count } }
 
-    /// Disables a user, or enables one.
+    /// Disables a user, or enables one; an unknown user is ignored.
     public func setDisabled(_ isDisabled: Bool, user: String) {
         state.withLock { $0.users[user]?.isDisabled = isDisabled }
     }
@@ -87,7 +87,7 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
     /// Removes a user.
     public func remove(user: String) { state.withLock { _ = $0.users.removeValue(forKey: user) } }
 
-    /// Fails each request with an error until this is called with nil.
+    /// Fails each request with an error, until this is called with nil.
     public func fail(with error: TransportError?) { state.withLock { $0.failure = error } }
 
     // MARK: Transport
@@ -135,7 +135,7 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
         var token: String?
         var idToken: String?
 
-        /// The e-mail address in the form in which the service keeps it.
+        /// The e-mail address as the service keeps it.
         var address: String? { email?.lowercased() }
     }
 

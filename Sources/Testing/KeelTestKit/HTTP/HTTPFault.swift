@@ -6,7 +6,7 @@ public enum HTTPFault: Sendable {
     case failure(TransportError)
     /// The server receives the request, but the caller gets this error in place of the response.
     case lostReply(TransportError)
-    /// The body of the response fails with this error after the given number of bytes.
+    /// The body of the response fails with this error after the given number of bytes, or at its end if it is shorter.
     case brokenBody(after: Int, TransportError)
     /// The exchange is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: HTTPFault?)

@@ -10,8 +10,8 @@ internal import Synchronization
 /// #expect(recorded.heads.map(\.method) == [.delete])
 /// ```
 ///
-/// A call is recorded before it is forwarded, whatever the outcome; the bytes of a streamed body are added while they
-/// are sent. Copies share one record.
+/// A call is recorded first, whatever the outcome; the bytes of a streamed body are added while they are sent. Copies
+/// share one record.
 public struct RecordedHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
     private final class Memory: Sendable {
         let calls = Mutex<[ScriptedHTTPTransport.Call]>([])

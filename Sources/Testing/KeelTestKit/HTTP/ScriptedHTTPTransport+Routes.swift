@@ -44,6 +44,8 @@ extension ScriptedHTTPTransport {
     }
 
     /// Answers all calls with a method and a whole path, in which `{name}` matches one nonempty segment.
+    ///
+    /// Of several matching routes, the first answers. The closure runs under a lock and must not use the transport.
     public func on(
         _ method: HTTPRequest.Method,
         _ template: String,

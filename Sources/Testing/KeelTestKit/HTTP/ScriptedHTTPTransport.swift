@@ -9,15 +9,14 @@ import Synchronization
 /// let client = NetworkClient(baseURL: address, transport: transport)
 /// ```
 ///
-/// The answers are given in order, followed by `fallback`. Calls that match a route are answered by the route and
-/// take no answer from the list:
+/// The answers are given in order, followed by `fallback`. Calls that match a route take no answer from the list:
 ///
 /// ```swift
 /// transport.on(.get, "/v1/users/{id}") { match in .value(User(id: match["id"])) }
 /// ```
 ///
 /// Streamed request bodies are read completely before the answer, so that ``calls`` contains all bytes. ``verify()``
-/// fails a test that did not use the whole script.
+/// throws if the script was not used up.
 public final class ScriptedHTTPTransport: HTTPTransport {
     /// The outcome of one call.
     public struct Answer: Sendable {

@@ -29,7 +29,7 @@ public final class ScriptedNetworkPathSource: NetworkPathSource {
     /// The number of observations begun so far.
     package var observationCount: Int { state.withLock { $0.next } }
 
-    /// Changes the path and notifies the observers.
+    /// Changes the path and notifies the observers, which must not use the source.
     public func set(_ path: NetworkPath) {
         state.withLock { state in
             state.path = path

@@ -14,7 +14,7 @@ import Synchronization
 /// #expect(origin.work["POST /payments/7"] == 1)
 /// ```
 ///
-/// With a ``ImmediateClock``, a sequential client's run takes no time and is reproducible.
+/// With an ``ImmediateClock``, a sequential client's run takes no time and is reproducible.
 public final class SimulatedOrigin: HTTPTransport {
     private struct State {
         var faults: ArraySlice<FaultSchedule.Fault?>

@@ -8,7 +8,7 @@ internal import Synchronization
 /// let breaking = ScriptedLocationAdapter(track).failing([nil, .interrupt(after: 3)])
 /// ```
 ///
-/// A monitoring with a delayed fault begins after the delay. Copies share the call count and the position in the
+/// Each monitoring begins in a task, after the delay of its fault. Copies share the call count and the position in the
 /// list. Reading the permission cannot fail and is not counted.
 public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: LocationAdapter {
     fileprivate let upstream: Upstream
@@ -135,7 +135,7 @@ extension LocationAdapter {
 
     /// Makes the first calls fail as a list says; see ``FaultInjectingLocationAdapter``.
     ///
-    /// The list has the faults in order; nil, like its end, lets a call through. Delays are measured on `clock`.
+    /// In the list, nil lets a call through, as does its end. Delays are measured on `clock`.
     public func failing(
         _ faults: [LocationFault?],
         clock: any Clock<Duration> = ContinuousClock()

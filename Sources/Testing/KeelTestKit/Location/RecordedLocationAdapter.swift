@@ -10,7 +10,7 @@ internal import Synchronization
 /// #expect(recorded.calls.map(\.kind) == [.permission, .monitor, .end])
 /// ```
 ///
-/// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
+/// A call is recorded first, whatever the outcome. Copies share one record.
 public struct RecordedLocationAdapter<Upstream: LocationAdapter>: LocationAdapter {
     private struct State {
         var calls: [LocationCall] = []

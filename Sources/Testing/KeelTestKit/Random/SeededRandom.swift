@@ -2,8 +2,7 @@ internal import Foundation
 
 /// A generator that gives the same numbers for the same seed (SplitMix64).
 ///
-/// Use it for tests with random input, which print their seed so that a failure can be repeated. It is not suitable
-/// for secrets.
+/// Use it for tests with random input, which print their seed so that a failure can be repeated, and not for secrets.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -9,7 +9,7 @@ public import KeelSecrets
 /// #expect(recorded.callCount(of: .replace) == 1)
 /// ```
 ///
-/// A call is recorded, including its secret, before it is forwarded, whatever the outcome. Copies share one record.
+/// A call is recorded first, including its secret, whatever the outcome. Copies share one record.
 public struct RecordedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretStoreAdapter {
     fileprivate let upstream: Upstream
     private let memory = CallMemory<SecretStoreCall>()

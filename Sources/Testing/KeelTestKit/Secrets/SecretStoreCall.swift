@@ -38,7 +38,7 @@ public enum SecretStoreFault: Sendable {
     /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: SecretStoreFault?)
 
-    /// Fails the call before it reaches the store, with no effect.
+    /// Fails the call before it reaches the store.
     public static func fail(_ code: SecretError.Code = .unavailable) -> SecretStoreFault {
         .failure(SecretError(code, "an injected fault: the call did not get through"))
     }

@@ -80,7 +80,7 @@ extension StorageAdapter {
 
     /// Makes the first calls fail as a list says; see ``FaultInjectingStorageAdapter``.
     ///
-    /// The list has the faults in order; nil, like its end, lets a call through. Delays are measured on `clock`.
+    /// In the list, nil lets a call through, as does its end. Delays are measured on `clock`.
     public func failing(
         _ faults: [StorageFault?],
         clock: any Clock<Duration> = ContinuousClock()

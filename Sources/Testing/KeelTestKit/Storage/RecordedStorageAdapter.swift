@@ -8,7 +8,7 @@ public import KeelStorageAdapting
 /// #expect(recorded.writes == [.delete("notes/1")])
 /// ```
 ///
-/// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
+/// A call is recorded first, whatever the outcome. Copies share one record.
 public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     fileprivate let upstream: Upstream
     private let memory = CallMemory<StorageCall>()

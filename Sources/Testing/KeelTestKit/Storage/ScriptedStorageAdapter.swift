@@ -12,8 +12,7 @@ internal import Synchronization
 /// ```
 ///
 /// Each kind of call takes the next answer from its own list; a call beyond the end of its list fails with the code
-/// `unscripted`. `prepare(_:)` always succeeds. Wrap the adapter with `StorageAdapter/recorded()` to inspect the
-/// requests.
+/// `unscripted`. `prepare(_:)` always succeeds. `StorageAdapter/recorded()` shows the requests.
 public final class ScriptedStorageAdapter: StorageAdapter {
     private struct Script {
         var reads: ArraySlice<Result<ReadResult, StorageError>>
@@ -80,8 +79,7 @@ extension StorageError.Code {
 }
 
 extension Document {
-    /// Returns a document for a test, in the form that a store returns; the time is that of its creation and its last
-    /// change.
+    /// Returns a document for a test, as a store returns it, created and last changed at `time`.
     public static func stub(
         _ path: DocumentPath,
         _ fields: DocumentFields = [:],

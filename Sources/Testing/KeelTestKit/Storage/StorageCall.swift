@@ -47,19 +47,17 @@ public enum StorageFault: Sendable {
     /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: StorageFault?)
 
-    /// Fails the call before it reaches the adapter below, with no effect.
+    /// Fails the call before it reaches the adapter below.
     public static func fail(_ code: StorageError.Code = .unavailable) -> StorageFault {
         .failure(StorageError(code, "an injected fault: the call did not get through"))
     }
 
-    /// Lets the call take effect and loses its reply.
-    ///
-    /// The error's effect is `unknown`, because the caller cannot tell whether the request or the reply was lost.
+    /// Lets the call take effect and loses its reply, with the effect `unknown`.
     public static func loseReply(_ code: StorageError.Code = .unavailable) -> StorageFault {
         .lostReply(StorageError(code, "an injected fault: the reply was lost", effect: .unknown))
     }
 
-    /// Fails the batches of a commit at these positions, with no effect.
+    /// Fails the batches of a commit at these positions; the others are committed.
     public static func failBatches(
         _ positions: Set<Int>,
         _ code: StorageError.Code = .busy

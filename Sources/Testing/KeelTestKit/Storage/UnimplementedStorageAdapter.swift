@@ -3,8 +3,7 @@ public import KeelStorageAdapting
 
 /// A storage adapter for tests that never call it: each call fails with the name of the double.
 ///
-/// Use it if a test needs a store only to build something. It declares every capability, so that calls reach it and
-/// the message names the double.
+/// It declares every capability, so that calls reach it.
 ///
 /// ```swift
 /// let storage = UnimplementedStorageAdapter("ProfileTests.storage") { error in

@@ -2,9 +2,8 @@ import Synchronization
 
 /// A clock on which sleeping takes no time: a sleep moves the time to its deadline.
 ///
-/// It is for sequential simulations: a hundred thousand calls with pauses of minutes take only their computing time. If
-/// several tasks sleep at once, such as a timeout and the work that it limits, use ``TestClock``, because here the
-/// timeout would expire at once.
+/// It is for sequential simulations. If several tasks sleep at once, such as a timeout and the work that it limits, use
+/// ``TestClock``: here, the timeout would expire at once.
 public final class ImmediateClock: Clock, Sendable {
     public typealias Instant = TestClock.Instant
 

@@ -2,8 +2,7 @@ internal import Synchronization
 
 /// A clock that stands still until a test moves it.
 ///
-/// Time passes only through ``advance(by:)`` and ``run()``, so that a test of an hour's pause takes no time and gives
-/// the same result on every machine:
+/// Time passes only through ``advance(by:)`` and ``run()``, so that a test of an hour's pause takes no time:
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -76,10 +75,9 @@ public final class TestClock: Clock, Sendable {
 
     /// Moves the time on and wakes the sleepers whose deadlines pass.
     ///
-    /// The time stops at each deadline on the way, and the woken tasks get a chance to sleep again, so that a loop
-    /// with a pause of one second runs three times in three seconds. This is not guaranteed: a task that takes more
-    /// than a few steps in between may be late. For certainty, call ``waitForSleepers(_:)`` between smaller steps, or
-    /// use ``run(_:)``.
+    /// The time stops at each deadline on the way, and the woken tasks get a chance to sleep again, so that a loop with
+    /// a pause of one second usually runs three times in three seconds. A task that takes more than a few steps in
+    /// between may be late: call ``waitForSleepers(_:)`` between smaller steps, or use ``run(_:)``.
     public func advance(by duration: Duration) async {
         let target = now.advanced(by: duration)
         await giveWay()
@@ -88,7 +86,7 @@ public final class TestClock: Clock, Sendable {
         await giveWay()
     }
 
-    /// Moves the time on until no task sleeps.
+    /// Moves the time on until no task sleeps, or the calling task is canceled.
     ///
     /// A task that sleeps in an endless loop keeps this call from returning.
     public func run() async {
@@ -98,8 +96,9 @@ public final class TestClock: Clock, Sendable {
 
     /// Runs an operation and moves the time on whenever it sleeps, until it returns.
     ///
-    /// Unlike ``run()``, it does not depend on scheduling: however long the operation takes between two pauses, the
-    /// clock waits for the next one.
+    /// However long the operation takes between two pauses, the clock waits for the next one.
+    ///
+    /// - Throws: The error of the operation.
     public func run<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -149,7 +148,6 @@ public final class TestClock: Clock, Sendable {
         return true
     }
 
-    /// Lets other tasks run until they wait.
     private func giveWay() async {
         for _ in 0..<20 { await Task.yield() }
     }

@@ -1,11 +1,10 @@
 /// Waits until a condition holds that cannot be observed, such as a counter reaching a number.
 ///
-/// The condition is evaluated on the caller's actor, thousands of times a second, and should be cheap. Other tasks
-/// run between two evaluations.
+/// The condition is evaluated on the caller's actor, thousands of times a second. Other tasks run between two
+/// evaluations.
 ///
 /// - Parameters:
-///   - limit: The longest wait in real time, a minute by default. The limit makes a test fail instead of hanging the
-///     run.
+///   - limit: The longest wait in real time, a minute by default.
 ///   - condition: Returns whether to end the wait.
 ///   - function: The calling function, for the error.
 ///   - line: The calling line, for the error.

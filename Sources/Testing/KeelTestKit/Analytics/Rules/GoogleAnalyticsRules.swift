@@ -7,7 +7,7 @@ public import Foundation
 extension AnalyticsServerDouble {
     /// Google's Measurement Protocol: `POST /mp/collect`, for a web or an app stream.
     ///
-    /// Like Google, it answers 204 to everything. It drops invalid events and reports them in ``refusals``; a
+    /// Like Google, it answers every such request with 204. It drops invalid events and reports them in ``refusals``; a
     /// duplicate counts twice.
     ///
     /// - Parameters:

@@ -1,8 +1,8 @@
 extension AnalyticsServerDouble {
     /// An OpenTelemetry collector: `POST /v1/logs` with JSON.
     ///
-    /// Log records without an event name or with an invalid OTLP value are refused in `partialSuccess`, which gives
-    /// only their number. Nothing is deduplicated.
+    /// Invalid log records, such as those without an event name, are refused in `partialSuccess`, which gives only
+    /// their number. Nothing is deduplicated.
     ///
     /// - Parameter authorization: The required bearer token; nil requires none.
     /// - Returns: The double.

@@ -9,7 +9,8 @@ import Foundation
 extension AnalyticsServerDouble {
     /// PostHog's capture API: `POST /batch`, with one accepted key.
     ///
-    /// Like PostHog, it answers 200 even if it drops events; see ``refusals``. Events are deduplicated by `uuid`.
+    /// Like PostHog, it answers 200 even if it drops invalid events; see ``refusals``. Events are deduplicated by
+    /// `uuid`.
     public static func postHog(projectKey: String) -> AnalyticsServerDouble {
         AnalyticsServerDouble(PostHogRules(projectKey: projectKey))
     }

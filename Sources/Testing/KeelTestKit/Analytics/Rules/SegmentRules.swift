@@ -3,7 +3,8 @@ import KeelHTTP
 extension AnalyticsServerDouble {
     /// Segment's HTTP Tracking API: `POST /v1/batch`, with one accepted key.
     ///
-    /// Like Segment, it answers 200 even if it drops events; see ``refusals``. Events are deduplicated by `messageId`.
+    /// Like Segment, it answers 200 even if it drops invalid events; see ``refusals``. A request with an event of more
+    /// than 32 KB is refused. Events are deduplicated by `messageId`.
     public static func segment(writeKey: String) -> AnalyticsServerDouble {
         AnalyticsServerDouble(SegmentRules(writeKey: writeKey))
     }

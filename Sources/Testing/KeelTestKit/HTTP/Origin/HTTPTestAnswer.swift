@@ -16,7 +16,7 @@ public struct HTTPTestAnswer: Sendable, Hashable {
     /// The body, in the chunks in which it is written.
     public var body: [[UInt8]]
 
-    /// The trailers; in HTTP/1.1 they make the body chunked.
+    /// The trailers; in HTTP/1.1, with automatic framing, they make the body chunked.
     public var trailers: HTTPFields?
 
     /// The informational (1xx) heads that precede the answer.
@@ -82,8 +82,7 @@ public struct HTTPTestAnswer: Sendable, Hashable {
         case wholeRequest
         /// The head; the body is read while the answer is sent.
         case headFirst
-        /// The head and at most this many bytes of the body; the rest is never read.
-        ///
+        /// The connection cannot be reused. With 0 the server reads none of the body.
         /// The connection cannot be reused. With 0 the server reads none of the body, like a server that has stopped
         /// reading.
         case atMost(Int)

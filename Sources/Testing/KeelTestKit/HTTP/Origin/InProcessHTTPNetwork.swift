@@ -2,8 +2,8 @@ import Synchronization
 
 /// A network of origins without sockets.
 ///
-/// Its transport reports every fault with the code, the phase and the certainty of a perfect transport: a fast model
-/// without ports to test layers against. Properties of real connections, such as TLS, are simulated from the script.
+/// Its transport reports each fault with the code, the phase and the certainty of a perfect transport: a fast model for
+/// tests of layers. Properties of real connections, such as TLS, are simulated from the script.
 public final class InProcessHTTPNetwork: HTTPTestOrigins, Sendable {
     private struct State {
         var hosts: [String: Host] = [:]

@@ -49,10 +49,10 @@ public struct RecordingRules: Sendable {
     /// Queries lose only their sensitive items, because the rest distinguishes calls.
     public var redactor = Redactor(query: .sensitive)
 
-    /// The largest recorded body, in bytes.
+    /// The largest recorded body, in bytes; larger ones are left out.
     public var bodyLimit = 1024 * 1024
 
-    /// Whether bodies that cannot be searched for secrets, such as images, are kept.
+    /// Whether bodies that cannot be searched for secrets, such as images and compressed ones, are kept.
     public var keepsUnknownBodies = false
 
     /// Creates the default rules.

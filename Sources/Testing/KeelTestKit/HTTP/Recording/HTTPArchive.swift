@@ -160,7 +160,7 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
 
     /// Writes the archive to a file atomically.
     ///
-    /// - Throws: The error of the file system.
+    /// - Throws: The error of the file system, or that of ``data()``.
     public func write(to url: URL) throws {
         try data().write(to: url, options: .atomic)
     }
