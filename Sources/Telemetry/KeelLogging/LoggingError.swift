@@ -46,7 +46,7 @@ extension LoggingError {
 }
 
 extension LoggingError.Code {
-    /// A limit, a name or an address is outside the allowed range.
+    /// A limit, a name, a path or an address is not allowed.
     public static var invalidArgument: Self {
         .permanent("Correct the call as the message says; repeating it unchanged fails again.")
     }

@@ -19,12 +19,12 @@ public import Foundation
 /// #endif
 /// ```
 ///
-/// The presets do not bootstrap by themselves: the app does so once, at launch.
+/// The app bootstraps once, at launch.
 public enum LoggingPreset: Sendable {
     /// A function that makes a handler for each label.
     public typealias Factory = @Sendable (_ label: String) -> any LogHandler
 
-    /// Returns a factory that logs everything from `debug` to the console.
+    /// Returns a factory that logs everything from `level` to the console.
     ///
     /// - Parameters:
     ///   - level: The lowest level that is logged.
@@ -43,7 +43,7 @@ public enum LoggingPreset: Sendable {
         factory(output, shipping, level, recorder, metadataProvider)
     }
 
-    /// Returns a factory that logs everything from `info` to a rotating file.
+    /// Returns a factory that logs everything from `level` to a rotating file.
     ///
     /// - Parameters:
     ///   - file: The log file; rotated files are created next to it.
@@ -96,10 +96,9 @@ public enum LoggingPreset: Sendable {
     }
 }
 
-/// An output that passes each record to several outputs.
+/// An output that passes each record to several outputs, and makes it only once.
 ///
-/// `MultiplexLogHandler` of swift-log combines handlers of any kind, each with its own level. This
-/// type combines outputs, so each record is made only once.
+/// `MultiplexLogHandler` of swift-log combines handlers of any kind, each with its own level.
 public struct MultiplexLogOutput: LogOutput {
     private let outputs: [any LogOutput]
 

@@ -49,9 +49,10 @@ extension FaultServer {
     public struct HTTP2: Sendable, Hashable {
         /// Whether the server sends its settings; without them it sends nothing at all.
         public var sendsSettings = true
-        /// The maximum number of concurrent streams; nil leaves it to the client.
+        /// The announced maximum of concurrent streams, which is not enforced; nil announces none.
         public var concurrentStreams: UInt32?
-        /// The number of bytes of a body that a client may send before a window update.
+        /// The number of bytes of a body that a client may send before a window update; nil for HTTP/2's default of
+        /// 65,535.
         public var initialWindow: UInt32?
 
         /// Creates the default settings.

@@ -19,8 +19,8 @@ import NIOPosix
 /// }
 /// ```
 ///
-/// A test provides the answers in one of three ways: as a queue, as a function from requests to answers, or as a
-/// function that handles the bytes of each connection (``RawConnection``).
+/// A test provides the answers as a queue, as a function from requests to answers, or as a function that handles the
+/// bytes of each connection (``RawConnection``).
 public struct FaultServer: Sendable {
     /// An answer of the server; see `HTTPTestAnswer` of KeelTestKit.
     public typealias Answer = HTTPTestAnswer
@@ -99,16 +99,16 @@ public struct FaultServer: Sendable {
     /// The descriptions of errors thrown by handlers.
     public var failures: [String] { journal.value.failures }
 
-    /// Waits for the given number of requests, including their bodies if `whole` is true.
+    /// Waits for at least the given number of requests, including their bodies if `whole` is true.
     ///
-    /// - Returns: Those requests, in the order in which their heads arrived.
+    /// - Returns: The requests so far, in the order in which their heads arrived.
     /// - Throws: `CancellationError` if the task is canceled first.
     @discardableResult
     public func waitForRequests(_ count: Int, whole: Bool = true) async throws -> [Request] {
         try await journal.waitForRequests(count, whole: whole)
     }
 
-    /// Waits until the given number of answers is complete.
+    /// Waits until at least the given number of answers is complete.
     ///
     /// - Returns: The answered requests, in the order in which their heads arrived.
     /// - Throws: `CancellationError` if the task is canceled first.
@@ -117,7 +117,7 @@ public struct FaultServer: Sendable {
         try await journal.waitForAnswers(count)
     }
 
-    /// Waits until clients have abandoned the given number of answers.
+    /// Waits until clients have abandoned at least the given number of answers.
     ///
     /// - Returns: The hang-ups so far.
     /// - Throws: `CancellationError` if the task is canceled first.
@@ -126,9 +126,9 @@ public struct FaultServer: Sendable {
         try await journal.waitForDisconnects(count)
     }
 
-    /// Waits for the given number of connections, until they are closed if `closed` is true.
+    /// Waits for at least the given number of connections, until they are closed if `closed` is true.
     ///
-    /// - Returns: Those connections.
+    /// - Returns: The connections so far, or the closed ones.
     /// - Throws: `CancellationError` if the task is canceled first.
     @discardableResult
     public func waitForConnections(

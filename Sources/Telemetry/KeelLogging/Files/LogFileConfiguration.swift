@@ -8,7 +8,7 @@ public struct LogFileConfiguration: Sendable {
         case hour
         /// Every day, in UTC.
         case day
-        /// At every multiple of this many seconds since 1970.
+        /// At every multiple of this many seconds since 1970, from 1 second to 400 days.
         case seconds(Int)
 
         /// The length in microseconds.
@@ -23,26 +23,29 @@ public struct LogFileConfiguration: Sendable {
 
     /// The maximum size of one file in bytes, at least 1 KiB; nil for no limit.
     ///
-    /// If several processes write to one file, it can exceed the limit by an eighth per process.
+    /// A longer record gets a file of its own. If several processes write to one file, it can exceed the limit by an
+    /// eighth per process.
     public var byteLimit: Int? = 10 << 20
     /// The period after which a new file begins; nil for none.
     public var period: Period?
     /// The maximum number of rotated files; nil for no limit.
     public var countLimit: Int?
-    /// The maximum size in bytes of all files, the current one included; nil for no limit.
+    /// The maximum size in bytes of all files, at least ``byteLimit``; nil for no limit.
+    ///
+    /// The current file counts with at least ``byteLimit``. Files beyond the limit are removed in the background.
     public var totalByteLimit: Int? = 100 << 20
     /// The maximum age of a rotated file; nil for no limit.
     ///
     /// Old files are removed at rotations and launches, once two of these have found a file too old. The two are at
-    /// least an hour apart, or a quarter of the limit if that is shorter, so a clock that is years ahead for a while
-    /// removes nothing.
+    /// least an hour apart, or a quarter of a shorter limit, so a clock that is years ahead for a while removes
+    /// nothing.
     public var ageLimit: Duration?
     /// Whether rotated files are compressed as `.gz` (RFC 1952).
     public var compresses = true
     /// The format of the records.
     public var format = LogFormat.jsonLines
-    /// The POSIX permissions of new files, between `0o600` and `0o664`; `0o640`, for example, lets
-    /// a collector in the file's group read them.
+    /// The POSIX permissions of new files, between `0o600` and `0o664`, such as `0o640` for a collector in the file's
+    /// group.
     ///
     /// The process's `umask` removes bits. Users who can read the files can also enter newly created folders. Existing
     /// files and folders keep their permissions.

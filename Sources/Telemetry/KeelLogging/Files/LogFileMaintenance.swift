@@ -5,8 +5,8 @@ internal import KeelZlib
 
 /// Compresses rotated log files and deletes those beyond the limits, in one process at a time.
 ///
-/// A crash loses nothing: a compressed file gets its name once it is complete and on disk, and the
-/// plain file is deleted after that. If both exist, the plain file is compressed again.
+/// A crash loses nothing: a compressed file gets its name once it is on disk, and the plain file is deleted after that.
+/// If both exist, the plain file is compressed again.
 struct LogFileMaintenance: Sendable {
     let names: LogFileNames
     let configuration: LogFileConfiguration
@@ -15,7 +15,6 @@ struct LogFileMaintenance: Sendable {
 
     private static let pieceByteCount = 64 << 10
 
-    /// Whether any setting requires maintenance.
     var isNeeded: Bool {
         configuration.compresses || configuration.countLimit != nil
             || configuration.totalByteLimit != nil || configuration.ageLimit != nil

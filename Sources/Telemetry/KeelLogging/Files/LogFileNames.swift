@@ -6,7 +6,6 @@
 /// gets the suffix `.gz` once compressed. Ascending order of names is chronological order.
 struct LogFileNames: Sendable {
     let folder: String
-    /// The name of the current file.
     let name: String
     /// Stored, because every look at the file while writing needs it.
     let path: String
@@ -89,11 +88,8 @@ struct LogFileNames: Sendable {
 /// A rotated file, identified by its name without `.gz`.
 struct RotatedLogFile: Sendable, Hashable {
     let name: String
-    /// The time of rotation, from the name.
     let time: String
-    /// Whether the uncompressed file exists.
     var hasPlain = false
-    /// Whether the compressed file exists.
     var hasCompressed = false
 
     var compressedName: String { name + ".gz" }

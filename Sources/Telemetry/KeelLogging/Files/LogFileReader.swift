@@ -16,10 +16,8 @@ public import Foundation
 /// ```
 ///
 /// The reader starts with the rotated files, compressed or not, and continues in the current file across rotations:
-/// later calls return the records that were logged since. It reads in chunks, whatever the size of the files, and
-/// requires records in the format ``LogFormat/jsonLines``.
-///
-/// A reader belongs to one task at a time.
+/// later calls return the records that were logged since. It reads in chunks, and requires the format
+/// ``LogFormat/jsonLines``. A reader belongs to one task at a time.
 public final class LogFileReader {
     /// The position at which a reader starts.
     public enum Start: Sendable, Hashable {
@@ -79,7 +77,7 @@ public final class LogFileReader {
         guard isThere else { throw LoggingError(.notFound, "There is no log at \(path)") }
     }
 
-    /// Returns the next records.
+    /// Returns the next records, at most `count`.
     ///
     /// - Returns: The records; empty if there are no new ones yet.
     /// - Throws: ``LoggingError`` if nothing can be read. Records before a file that cannot be read are returned, and

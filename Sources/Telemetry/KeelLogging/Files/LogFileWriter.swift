@@ -5,8 +5,8 @@ internal import Logging
 
 /// Appends lines to a file, and rotates it when it is full.
 ///
-/// Other processes may write to the same file. Opening and rotating require the lock; writing does
-/// not, since the system appends each line atomically.
+/// Other processes may write to the same file. Opening and rotating require the lock; writing does not, since the
+/// system appends each line atomically.
 struct LogFileWriter: ~Copyable {
     enum Outcome {
         case written
@@ -100,7 +100,6 @@ struct LogFileWriter: ~Copyable {
         isTorn ? line.bytes : UnsafeRawBufferPointer(rebasing: line.bytes.dropFirst())
     }
 
-    /// Writes the buffered line.
     private mutating func finish(_ level: Logger.Level, at time: Int64) -> Outcome {
         let hasRotated = makeRoom(at: time)
         guard let file else { return drop(level) }
@@ -232,9 +231,7 @@ struct LogFileWriter: ~Copyable {
         }
     }
 
-    /// Opens or creates the file of the log's name.
-    ///
-    /// The caller holds the lock.
+    /// Opens or creates the file of the log's name; the caller holds the lock.
     private mutating func open(_ time: Int64) throws(FileSystemError) {
         let opened = try files.open(names.path, for: .appending)
         size = try opened.size()

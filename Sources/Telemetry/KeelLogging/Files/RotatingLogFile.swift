@@ -18,14 +18,14 @@ public import Foundation
 /// let file = try RotatingLogFile(at: folder.appending(path: "app.log"), configuration)
 /// ```
 ///
-/// - A record is written by one system call before ``write(_:)`` returns, and survives any end of
-///   the process. After ``synchronize()`` it survives a power failure.
-/// - A record is complete, in one file, on one line. A line torn by a power failure or a full disk
-///   is terminated before the next record.
+/// - A record is written by one system call before ``write(_:)`` returns, and survives any end of the process. After
+///   ``synchronize()`` it survives a power failure.
+/// - A record is complete, in one file, on one line. A line torn by a power failure or a full disk is terminated before
+///   the next record.
 /// - Several processes can write to one file: lines do not interleave, and rotation loses none.
-/// - A file that was deleted or renamed by others is recreated within ``checkInterval``.
-/// - Records that cannot be written, on a full disk for example, are dropped and counted. The next
-///   record that can be written is preceded by one with their number.
+/// - A file that was deleted or renamed by others is recreated by the first record after ``checkInterval``.
+/// - Records that cannot be written, on a full disk for example, are dropped and counted. The next record that can be
+///   written is preceded by one with their number.
 ///
 /// Rotated files are compressed and deleted in the background, by one process at a time. A file that another process
 /// still writes to is not compressed yet; beyond the limits, it is deleted like any other.
@@ -36,7 +36,6 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
     private let writer: Mutex<LogFileWriter>
     private let maintenance: LogFileMaintenance
     private let worker: LogWorker
-    /// Whether maintenance is already scheduled.
     private let isMaintenanceDue = Atomic(false)
 
     /// Opens a log file, creating it and its folder if needed.
@@ -45,7 +44,8 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
     ///   - url: The file to write; rotated files and a few hidden files are next to it. A symbolic link is refused,
     ///     since it could lead anywhere in a folder that others can write to.
     ///   - configuration: The rotation of the file, and the retention of rotated files.
-    /// - Throws: ``LoggingError``.
+    /// - Throws: ``LoggingError``, with ``LoggingError/Code/invalidArgument`` for a link or a configuration outside of
+    ///   its limits.
     public convenience init(
         at url: URL,
         _ configuration: LogFileConfiguration = LogFileConfiguration()
@@ -120,7 +120,7 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
 
     public func synchronize() { writer.withLock { $0.synchronize() } }
 
-    /// Starts a new file now, whatever the size of the current one; an empty file stays.
+    /// Starts a new file now, if possible, unless the current one is empty.
     public func rotate() {
         let hasRotated = writer.withLock { $0.rotateNow() }
         if hasRotated { beginMaintenance() }

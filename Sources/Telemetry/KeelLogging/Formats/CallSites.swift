@@ -4,8 +4,8 @@ internal import Logging
 
 /// A cache of the parts of JSON lines that all records of one statement share.
 ///
-/// Level, label, module, file, function and line take more bytes than most messages; they are
-/// encoded once per statement, for the most recent statements.
+/// Level, label, module, file, function and line take more bytes than most messages; they are encoded once, for the
+/// most recent statements.
 struct CallSites: ~Copyable {
     private struct Site {
         var level = Logger.Level.trace
@@ -29,17 +29,14 @@ struct CallSites: ~Copyable {
 
     private var sites: [Site]
 
-    /// Creates an empty cache, which stays empty unless `isKept`.
     init(isKept: Bool) { sites = isKept ? [Site](repeating: Site(), count: Self.count) : [] }
 
     deinit {
         for site in sites { Self.deallocate(site.parts) }
     }
 
-    /// Whether statements are cached.
     var isKept: Bool { !sites.isEmpty }
 
-    /// Returns the cached parts for a statement's records.
     func parts(
         _ level: Logger.Level,
         _ label: String,
@@ -57,7 +54,6 @@ struct CallSites: ~Copyable {
         return sites[place].parts
     }
 
-    /// Caches the parts for a statement's records.
     mutating func remember(_ middle: [UInt8], _ end: [UInt8], for record: LogRecord) {
         // Labels or names made at run time are not worth the memory.
         guard isKept, middle.count + end.count <= 1024 else { return }

@@ -4,10 +4,8 @@ internal import KeelCore
 
 /// The fields of a line as encoded JSON, kept in the order of their names.
 ///
-/// Names must be ASCII, whose order is that of their bytes. Insertion is linear, which suits the
-/// number of fields of a statement.
-///
-/// `@unchecked` because of the pointer: the memory is owned exclusively.
+/// Names must be ASCII, whose order is that of their bytes. Insertion is linear, which suits the few fields of a
+/// statement. `@unchecked` because of the pointer: the memory is owned exclusively.
 struct FieldPieces: ~Copyable, @unchecked Sendable {
     private struct Piece {
         /// The first eight bytes of the name, zero-padded: one comparison tells most names apart.
@@ -18,7 +16,6 @@ struct FieldPieces: ~Copyable, @unchecked Sendable {
         var end: Int
     }
 
-    /// The maximum number of fields.
     private static let limit = 32
 
     private var text = LineBuffer()
@@ -29,7 +26,6 @@ struct FieldPieces: ~Copyable, @unchecked Sendable {
 
     deinit { pieces.deallocate() }
 
-    /// Whether there are no fields.
     var isEmpty: Bool { count == 0 }
 
     mutating func removeAll() {
@@ -58,7 +54,6 @@ struct FieldPieces: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Appends the fields as a JSON object.
     mutating func append(to line: inout LineBuffer) {
         var separator = UInt8(ascii: "{")
         let bytes = text.bytes

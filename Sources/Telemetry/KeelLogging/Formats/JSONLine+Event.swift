@@ -5,6 +5,8 @@ internal import Logging
 extension JSONLine {
     /// Appends an event directly, with the same bytes as its record, if it needs no record.
     ///
+    /// It needs one if a text has to be redacted, truncated or described, a name is not plain, or the statement is new.
+    ///
     /// - Parameters:
     ///   - event: The logged event.
     ///   - time: The time in microseconds since 1970.
@@ -13,8 +15,7 @@ extension JSONLine {
     ///   - provided: The metadata of a provider.
     ///   - recorder: The recorder that detects secrets.
     ///   - line: The buffer, which caches the parts of statements.
-    /// - Returns: Whether the event was appended. False if it needs a record: because a text has to
-    ///   be redacted, truncated or described, a name is not plain, or the statement is new.
+    /// - Returns: Whether the event was appended.
     static func append(
         _ event: LogEvent,
         at time: Int64,

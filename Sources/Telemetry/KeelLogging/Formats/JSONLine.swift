@@ -9,8 +9,7 @@ internal import Logging
 ///  "metadata":{"user":"7"},"source":"App","file":"App/Home.swift","function":"load()","line":12}
 /// ```
 ///
-/// Each record takes exactly one line, whatever its texts contain. `metadata` is present only if
-/// the record has fields. Swift strings are always valid UTF-8.
+/// Each record takes exactly one line, whatever its texts contain. `metadata` is present only if the record has fields.
 package enum JSONLine {
     static func append(_ record: LogRecord, to line: inout LineBuffer) {
         begin(at: record.time, &line)

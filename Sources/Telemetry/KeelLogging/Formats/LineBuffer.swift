@@ -4,8 +4,8 @@ internal import KeelCore
 
 /// The bytes of the line being built, in memory reused for the next line.
 ///
-/// Appending costs no more than copying the bytes, which an array does not quite reach; every record passes here.
-/// `@unchecked` because the compiler cannot see that the memory is owned exclusively and may move to another thread.
+/// Appending costs no more than copying the bytes; every record passes here. `@unchecked` because the compiler cannot
+/// see that the memory is owned exclusively and may move to another thread.
 package struct LineBuffer: ~Copyable, @unchecked Sendable {
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
@@ -38,7 +38,6 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         UnsafeRawBufferPointer(start: memory, count: count)
     }
 
-    /// Truncates the buffer to a number of bytes.
     mutating func removeAll(behind count: Int) { self.count = min(count, self.count) }
 
     package mutating func removeAll() {

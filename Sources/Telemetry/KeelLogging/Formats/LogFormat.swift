@@ -15,7 +15,7 @@ public struct LogFormat: Sendable {
 
     /// One JSON object per line, with the time in UTC, for programs.
     ///
-    /// The keys are `time`, `level`, `label`, `message`, `metadata`, `source`, `file`, `function`
+    /// The keys are `time`, `level`, `label`, `message`, `metadata` (if there are fields), `source`, `file`, `function`
     /// and `line`, in this order.
     public static let jsonLines = LogFormat(.json)
 

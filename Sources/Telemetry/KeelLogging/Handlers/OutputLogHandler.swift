@@ -10,8 +10,8 @@ public import Logging
 /// LoggingSystem.bootstrap { label in RotatingFileLogHandler(label: label, output: file) }
 /// ```
 ///
-/// The handler is a value: changes to the level and metadata of one logger do not affect another.
-/// The output is shared. A record of level `critical` is synchronized before the call returns.
+/// The handler is a value: changes to the level and metadata of one logger do not affect another. The output is shared.
+/// A record of level `critical` is synchronized before the call returns.
 public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     public var logLevel: Logger.Level
     public var metadataProvider: Logger.MetadataProvider?
@@ -23,7 +23,7 @@ public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     public let label: String
 
     private let recorder: LogRecorder
-    /// The fields of the metadata, computed once instead of per record.
+    /// The fields of the metadata, computed once.
     private var base: [LogField] = []
     /// The output, if it can write events without records.
     private let direct: (any DirectLogOutput)?

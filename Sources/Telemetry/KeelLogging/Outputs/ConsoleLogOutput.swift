@@ -15,12 +15,12 @@ internal import Bionic
 
 /// Writes records to standard output or standard error.
 ///
-/// On a terminal, records are formatted for people, with colors and symbols; elsewhere, in a
-/// container or a pipe, as JSON lines. `NO_COLOR` (no-color.org) and `TERM=dumb` turn colors off.
+/// On a terminal, records are formatted for people, with colors and symbols; elsewhere, in a container or a pipe, as
+/// JSON lines. `NO_COLOR` (no-color.org) and `TERM=dumb` turn colors off.
 ///
-/// Each record is one system call, so records of several processes do not interleave, and is
-/// written before the log call returns. A reader that stalls therefore blocks the app: put a
-/// ``QueuedLogOutput`` in front where that can happen.
+/// Each record is passed to the system in one call, before the log call returns, so that records of several processes
+/// usually do not interleave. A reader that stalls blocks the app; on a non-blocking stream, each record waits a second
+/// and is then dropped. Put a ``QueuedLogOutput`` in front where that can happen.
 public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
     /// A standard stream of the process.
     public enum Stream: Int32, Sendable, Hashable {
@@ -98,7 +98,6 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
         }
     }
 
-    /// Starts the buffer with the end of a torn line and a gap record, as needed.
     private func begin(at time: Int64, _ state: inout State) {
         state.line.removeAll()
         if state.isTorn { state.line.append(UInt8(ascii: "\n")) }
@@ -111,7 +110,6 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
         format.append(gap, to: &state.line)
     }
 
-    /// Writes the buffered line.
     private func finish(_ level: Logger.Level, _ state: inout State) {
         let count = Self.write(state.line.bytes, to: descriptor)
         if count == state.line.count {

@@ -6,8 +6,8 @@ internal import Logging
 ///
 /// Records are already redacted. An output promises that
 ///
-/// - ``write(_:)`` never fails visibly to the app: records that cannot be written are dropped,
-///   counted in the output's statistics, and followed by a record with their number;
+/// - ``write(_:)`` never fails visibly to the app: records that cannot be written are dropped, counted in the output's
+///   statistics, and followed by a record with their number;
 /// - records of one thread keep their order;
 /// - records written before ``synchronize()`` returns are as durable as this output can make them.
 ///

@@ -4,8 +4,8 @@ internal import Dispatch
 
 /// Runs work in order in the background, on a thread that may block.
 ///
-/// It uses a Dispatch queue instead of a task, because writing to a slow disk or a full pipe would
-/// block one of the few threads of Swift's cooperative pool.
+/// A Dispatch queue instead of a task: a slow disk or a full pipe would block one of the few threads of Swift's
+/// cooperative pool.
 package struct LogWorker: Sendable {
     private let begin: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let wait: @Sendable () -> Void
@@ -25,10 +25,8 @@ package struct LogWorker: Sendable {
         return LogWorker(begin: { queue.async(execute: $0) }, wait: { queue.sync {} })
     }
 
-    /// Enqueues work after all earlier work.
     package func callAsFunction(_ work: @escaping @Sendable () -> Void) { begin(work) }
 
-    /// Returns once all enqueued work is done.
     package func finish() { wait() }
 }
 

@@ -5,13 +5,13 @@ internal import Synchronization
 
 /// An output that accepts records immediately and writes them to a slower output in the background.
 ///
-/// Use it for outputs that can block an app: a console with a slow reader, or an output of your own. The queue is
-/// bounded by count and by bytes. When it is full, the least serious records are dropped first; a later record reports
-/// how many, and ``statistics`` and the counter `keel.log.dropped` count them.
+/// Use it for outputs that can block an app, such as a console with a slow reader. The queue is bounded by count and by
+/// bytes. When it is full, the least serious records are dropped first; a later record reports how many, and
+/// ``statistics`` and the counter `keel.log.dropped` count them.
 ///
-/// Queued records are lost if the process ends. A record of level `critical` is written, with all
-/// records before it, before its log call returns. ``RotatingLogFile`` and the outputs over a
-/// journal are fast and lose nothing: they need no queue.
+/// Queued records are lost if the process ends. A record of level `critical` is written, with all records before it,
+/// before its log call returns. ``RotatingLogFile`` and the outputs over a journal are fast and lose nothing: they need
+/// no queue.
 public final class QueuedLogOutput<Upstream: LogOutput>: LogOutput {
     private struct State {
         var queue: LogQueue

@@ -6,8 +6,6 @@ internal import Logging
 ///
 /// One array holds them throughout, so a record costs one allocation.
 struct LogFields {
-    /// The fields.
-    ///
     /// Those of the logger come first and are already redacted.
     var all: [LogField]
 

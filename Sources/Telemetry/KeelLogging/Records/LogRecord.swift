@@ -4,8 +4,7 @@ public import Logging
 
 /// A complete, already redacted log record, as every output writes it.
 ///
-/// An output sees only this, without anything that ``LogRecorder`` has removed. Field names are
-/// unique and in ascending order.
+/// It has nothing that ``LogRecorder`` has removed. Field names are unique and in ascending order.
 public struct LogRecord: Sendable, Hashable {
     /// The time in microseconds since 1970.
     public var time: Int64
@@ -170,7 +169,6 @@ public struct DroppedLogRecords: Sendable, Hashable {
     /// The number of dropped records of all levels.
     public var total: Int { counts.values.reduce(0, +) }
 
-    /// Whether no records were dropped.
     var isEmpty: Bool { counts.isEmpty }
 
     /// The number of dropped records of a level.

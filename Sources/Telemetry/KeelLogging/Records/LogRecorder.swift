@@ -8,10 +8,11 @@ internal import Synchronization
 ///
 /// All handlers of this module share this path, so no output reveals a value that another output hides:
 ///
-/// - a value marked ``LogSensitivity/sensitive`` is replaced;
+/// - a value marked ``LogSensitivity/sensitive`` is replaced, and one marked ``LogSensitivity/public`` is written as it
+///   is;
 /// - a value whose name suggests a secret (`password`, `access_token`, …) is replaced, at any depth;
-/// - in all other texts, the message and the error's description included, known patterns are
-///   replaced: mail addresses, card numbers, tokens, keys, IP addresses and bank accounts.
+/// - in all other texts, the message and the error's description included, known patterns are replaced: mail addresses,
+///   card numbers, tokens, keys, IP addresses and bank accounts.
 ///
 /// Handlers that share a recorder share its cache of names. Texts are truncated at ``textByteLimit``.
 public final class LogRecorder: Sendable {
@@ -32,7 +33,7 @@ public final class LogRecorder: Sendable {
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - redactor: The redactor; nil writes texts as they are, for tests and private outputs.
+    ///   - redactor: The redactor; nil writes texts as they are, even sensitive ones, for tests and private outputs.
     ///   - textByteLimit: The maximum length of one text in bytes, at least 64.
     ///   - now: Returns the time in microseconds since 1970; nil for the system's time.
     public init(
@@ -61,7 +62,6 @@ public final class LogRecorder: Sendable {
     /// The current time in microseconds since 1970.
     var time: Int64 { now() }
 
-    /// Makes the record of an event logged at a given time.
     func record(
         _ event: LogEvent,
         at time: Int64,
@@ -104,7 +104,6 @@ public final class LogRecorder: Sendable {
 
     // MARK: Redacting
 
-    /// The result of inspecting a record's texts.
     private struct Findings {
         var hasSecrets = false
         var hasLongTexts = false
@@ -243,7 +242,6 @@ public final class LogRecorder: Sendable {
         }
     }
 
-    /// Whether a text may be written as it is.
     @inline(__always)
     private func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         text.count <= textByteLimit && redactor?.isNeeded(for: text) != true

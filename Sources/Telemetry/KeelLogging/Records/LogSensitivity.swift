@@ -14,16 +14,16 @@ public import Logging
 /// This is a metadata attribute in the sense of swift-log (SLG-0004): handlers that do not know it write the value as
 /// it is. Values without the attribute follow the names and patterns of the `Redactor`.
 public enum LogSensitivity: Int64, Sendable, Logger.MetadataValueAttributes.Attribute {
-    /// The value is always replaced.
+    /// The value is replaced, unless the recorder has no redactor.
     case sensitive = 1
-    /// The value is written as it is; the author vouches for it.
+    /// The value is written as it is; the author vouches for it. In an array or a dictionary, it has no effect.
     case `public` = 2
 }
 
 extension Logger.MetadataValue.StringInterpolation {
-    /// Appends a value with its sensitivity.
+    /// Appends a value with its sensitivity, which applies to the whole text.
     ///
-    /// The sensitivity applies to the whole text; where parts differ, the text is sensitive.
+    /// One sensitive part makes the text sensitive.
     public mutating func appendInterpolation(
         _ value: some CustomStringConvertible,
         sensitivity: LogSensitivity

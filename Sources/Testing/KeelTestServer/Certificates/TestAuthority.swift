@@ -35,8 +35,7 @@ public struct TestAuthority: Sendable {
 
     /// Creates an authority with a new key, and with a random suffix after its name.
     ///
-    /// The defects `expired` and `notYetValid` are relative to `now`. Errors of the certificate library are not
-    /// expected.
+    /// The defects `expired` and `notYetValid` are relative to `now`.
     public init(name: String = "Keel Test Authority", now: Date = Date()) throws {
         let key = P256.Signing.PrivateKey()
         // Two authorities with the same name would be taken for one with an invalid signature.

@@ -35,7 +35,7 @@ public final class RawConnection: Sendable {
     ///
     /// Do not combine this method with ``read()``, because it may read more bytes than it returns.
     ///
-    /// - Returns: The request, or nil when the client sends no more.
+    /// - Returns: The request; nil when the client sends no more, or something else than a request.
     /// - Throws: An error of the connection.
     public func readRequest() async throws -> HTTPTestRequest? {
         var request: Int?
@@ -62,7 +62,6 @@ public final class RawConnection: Sendable {
         }
     }
 
-    /// Records a request that was read in another way.
     func note(_ request: HTTPTestRequest) {
         journal.change { journal in
             let index = journal.begin(request, on: self.number)

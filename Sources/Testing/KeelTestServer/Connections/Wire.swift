@@ -15,7 +15,7 @@ final class Wire: Sendable {
         channel.closeFuture.whenComplete { [isClosed] _ in isClosed.change { $0 = true } }
     }
 
-    /// Writes bytes, and returns when the system has taken them, which requires that the client reads.
+    /// Writes bytes, and returns when the system has taken them.
     func write(_ bytes: some Collection<UInt8> & Sendable) async throws {
         guard !bytes.isEmpty else { return }
         // This bypasses the asynchronous writer, which may return with pending bytes that closing would drop.

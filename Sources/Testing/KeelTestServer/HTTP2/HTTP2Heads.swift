@@ -5,7 +5,6 @@ import NIOHPACK
 
 /// A decoder that assembles and reads header blocks.
 struct HTTP2Heads {
-    /// A complete header block.
     struct Block: Sendable {
         var stream: UInt32
         /// Whether the block ends the stream.

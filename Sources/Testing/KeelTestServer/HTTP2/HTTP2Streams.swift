@@ -10,7 +10,6 @@ struct HTTP2Streams: Sendable {
         var window: Int
         /// The number of request bytes to read, after which the client's window is not extended.
         var readLimit: Int
-        /// The number of request bytes received.
         var received = 0
         /// The answer that was taken from the queue when the head arrived.
         var queued: HTTPTestAnswer?

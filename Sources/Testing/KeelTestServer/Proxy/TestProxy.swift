@@ -6,7 +6,8 @@ import NIOPosix
 
 /// A real proxy on the loopback interface, for tests.
 ///
-/// It supports HTTP (CONNECT and absolute targets) and SOCKS5, with optional credentials and faults.
+/// It supports HTTP (CONNECT and absolute targets) and SOCKS5 (names and IPv4 addresses), with optional credentials and
+/// faults.
 ///
 /// ```swift
 /// try await TestProxy.run { proxy in
@@ -72,7 +73,7 @@ public struct TestProxy: Sendable {
     /// The port on 127.0.0.1.
     public var port: Int { server.port }
 
-    /// The requests to the proxy itself, including those without valid credentials.
+    /// The requests to the proxy itself; of HTTP, including those without valid credentials.
     ///
     /// A SOCKS5 request has the method `SOCKS`, with the host and port as its target.
     public var requests: [HTTPTestRequest] { server.requests }

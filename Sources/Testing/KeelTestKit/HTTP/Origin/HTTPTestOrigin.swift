@@ -21,10 +21,10 @@ public protocol HTTPTestOrigin: Sendable {
     /// Appends an answer to the queue.
     func enqueue(_ answer: HTTPTestAnswer)
 
-    /// Waits until this many requests have arrived, completely or only their heads.
+    /// Waits until at least this many requests have arrived, completely or only their heads, and returns all of them.
     func waitForRequests(_ count: Int, whole: Bool) async throws -> [HTTPTestRequest]
 
-    /// Waits until the client has abandoned this many answers.
+    /// Waits until the client has abandoned at least this many answers.
     func waitForDisconnects(_ count: Int) async throws -> [HTTPTestDisconnect]
 }
 

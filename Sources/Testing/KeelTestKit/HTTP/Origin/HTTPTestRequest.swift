@@ -55,7 +55,7 @@ public struct HTTPTestRequest: Sendable, Hashable {
     public var isComplete = false
     /// The number of bytes of the answer's body handed to the connection.
     public var sentBytes = 0
-    /// Whether the answer was sent as scripted, faults included.
+    /// Whether the answer was sent as scripted; in process, only an answer without an interruption.
     public var isAnswered = false
 
     /// The position among all requests of the server, from 0, in the order of arrival of the heads.
