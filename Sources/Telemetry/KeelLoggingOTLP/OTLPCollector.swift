@@ -63,7 +63,6 @@ final class OTLPCollector: DeliveryReceiver {
         state = Mutex(State(random: random, reportedLosses: reportedLosses))
     }
 
-    /// Returns the head that all requests share.
     static func head(_ configuration: OTLPLogConfiguration) throws(LoggingError) -> HTTPRequest {
         let endpoint = configuration.endpoint
         var authority = endpoint.host() ?? ""

@@ -37,9 +37,9 @@ public struct OTLPLogConfiguration: Sendable {
     /// The attributes of the process: `service.name`, `service.version` and others of
     /// OpenTelemetry's resource conventions.
     public var resource: [String: String] = [:]
-    /// The maximum number of records per request.
+    /// The maximum number of records per request, at least 1.
     public var batchCount = 512
-    /// The maximum size of a request's records in bytes, before compression.
+    /// The maximum size of a request's records in bytes, as Protocol Buffers before compression, at least 1 KiB.
     public var batchByteLimit = 1 << 20
     /// The time for which records are collected before they are sent.
     public var delay = Duration.seconds(1)
@@ -47,8 +47,8 @@ public struct OTLPLogConfiguration: Sendable {
     public var timeout = Duration.seconds(10)
     /// The delays after failures.
     ///
-    /// The number of attempts is ignored: a record is retried until the collector accepts or
-    /// refuses it, or the journal's bounds remove it.
+    /// The limits on attempts and time are ignored: a record is retried until the collector accepts or refuses it, or
+    /// the journal's bounds remove it.
     public var retry = RetryPolicy(
         attempts: .max,
         baseDelay: .seconds(1),

@@ -8,21 +8,20 @@ internal import Synchronization
 
 /// Ships the records of a journal to a collector over OTLP/HTTP.
 ///
-/// - A record is retried until the collector accepts or refuses it, across restarts and outages of
-///   any length. Only the bounds of the journal can remove it earlier; a record in its place
-///   reports how many were lost, and ``statistics`` counts them.
-/// - After a lost response records are sent again. The attribute `log.record.uid` (a UUID of
-///   version 7) stays the same, so that the collector can deduplicate.
-/// - 408, 421, 425, 429 and every status from 500 up are retried after the delay in `Retry-After`,
-///   or after a random delay with exponential backoff: a failing collector costs no records.
-///   Records refused in a partial success are not retried.
+/// - A record is retried until the collector accepts or refuses it, across restarts and outages of any length. Only the
+///   bounds of the journal can remove it earlier; a record in its place reports how many were lost, and ``statistics``
+///   counts them.
+/// - After a lost response records are sent again. The attribute `log.record.uid` (a UUID of version 7) stays the same,
+///   so that the collector can deduplicate.
+/// - 408, 421, 425, 429 and every status from 500 up are retried after the delay in `Retry-After`, up to an hour, or
+///   after a random delay with exponential backoff. Records refused in a partial success are not retried.
 /// - A request that is refused (400, 422) or too large (413) is halved, so that a bad record costs only itself. A
 ///   record is given up if it is refused alone while others are accepted; a collector that refuses everything holds
 ///   records back. It receives at most 30 refused requests per minute.
 /// - Any other status indicates a wrong URL, format or credentials, which hold records back.
 ///
-/// ``run()`` ships until its task is canceled; ``flush()`` ships the current records, for example
-/// at the end of a program. Without either, records stay in the journal.
+/// ``run()`` ships until its task is canceled; ``flush()`` ships the current records, for example at the end of a
+/// program. Without either, records stay in the journal.
 public final class OTLPLogExporter: Sendable {
     private struct Opened: Sendable {
         let consumer: JournalConsumer
@@ -51,7 +50,8 @@ public final class OTLPLogExporter: Sendable {
     ///   - transport: The transport for requests; the exporter does not shut it down.
     ///   - clock: The clock for delays.
     ///   - random: The generator for random delays.
-    /// - Throws: `LoggingError`.
+    /// - Throws: `LoggingError`: `invalidArgument` for an endpoint, a limit or a header field that is not allowed,
+    ///   `journalFailed` if the journal cannot be read.
     public init(
         _ journal: Journal,
         to configuration: OTLPLogConfiguration,
@@ -100,7 +100,6 @@ public final class OTLPLogExporter: Sendable {
         opened = Mutex(found)
     }
 
-    /// Returns the reader of the journal, and opens it if no other exporter reads it.
     private func open() throws(JournalError) -> Opened {
         try opened.withLock { opened throws(JournalError) in
             if let opened { return opened }
@@ -140,8 +139,8 @@ public final class OTLPLogExporter: Sendable {
 
     /// Ships records as they are logged, until the task is canceled.
     ///
-    /// The remaining records stay in the journal. While another exporter ships, the call waits for its end. If
-    /// the journal cannot be read then, ``statistics`` say why, and the call tries again from time to time.
+    /// The remaining records stay in the journal. While another exporter ships, the call looks every 30 seconds whether
+    /// it has ended. If the journal cannot be read then, ``statistics`` say why.
     public func run() async {
         while true {
             if let lane = openLane() {

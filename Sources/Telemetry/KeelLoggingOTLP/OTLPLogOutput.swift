@@ -16,9 +16,8 @@ internal import Synchronization
 /// await exporter.run()   // beside the rest of the app
 /// ```
 ///
-/// A record is in the journal before the log call returns: it survives any end of the process, and
-/// a later run ships it. Log calls never wait for the network. Without a running exporter, records
-/// stay within the bounds of the journal, and the oldest are dropped first.
+/// A record is in the journal before the log call returns: it survives any end of the process, and a later run ships
+/// it. Log calls never wait for the network. Without a running exporter, records stay within the bounds of the journal.
 ///
 /// A journal holds the records of one output only; KeelAnalytics needs a different folder.
 public final class OTLPLogOutput: LogOutput {

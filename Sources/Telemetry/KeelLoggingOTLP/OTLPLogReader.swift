@@ -14,7 +14,7 @@ public import Foundation
 /// Reading does not affect the exporter: shipped records are returned as long as they are on disk. Later calls return
 /// the records that were logged since.
 public struct OTLPLogReader: Sendable {
-    /// The number of records skipped as foreign or of a later version.
+    /// The number of records skipped as foreign, corrupt or of a later version.
     public private(set) var skippedRecordCount = 0
 
     private var records: JournalReader

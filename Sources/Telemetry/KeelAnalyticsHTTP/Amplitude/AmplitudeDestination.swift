@@ -14,8 +14,8 @@ public import Foundation
 /// - Events keep their names; screens become `[Amplitude] Screen Viewed`, identifications and
 ///   changed user properties `$identify`. The anonymous id is the `device_id`.
 /// - A record's id is the `insert_id`, with which Amplitude deduplicates for seven days: effectively once.
-/// - If Amplitude refuses some events of a request, it accepts none but lists the refused ones: the
-///   others are sent again immediately, in the same delivery.
+/// - If Amplitude refuses some events of a request, it accepts none but lists the refused ones: the others are sent
+///   again immediately, in at most four requests per delivery.
 ///
 /// Format: Amplitude's page “HTTP V2 API”, November 2026.
 public struct AmplitudeDestination: AnalyticsDestination {
@@ -38,8 +38,8 @@ public struct AmplitudeDestination: AnalyticsDestination {
     ///   - apiKey: The project's API key; never part of a description.
     ///   - connection: The connection to the server.
     ///   - host: The server, or a proxy in front of it.
-    ///   - minimumIDLength: The minimum length of user ids in characters, at least 1, which is sent
-    ///     to Amplitude. Records with shorter ids are refused.
+    ///   - minimumIDLength: The minimum length of user and device ids in characters, at least 1. Records with shorter
+    ///     ids are refused.
     ///   - name: The name within the service.
     public init(
         apiKey: String,

@@ -8,8 +8,8 @@ public import Foundation
 
 /// The transport, time limit and middleware with which destinations reach their servers.
 ///
-/// Several destinations can share a connection. A destination never retries a request: it reports
-/// the outcome, and the delivery decides when the next request follows.
+/// Several destinations can share a connection. A destination never retries a request: the delivery decides when the
+/// next one follows.
 public struct DestinationConnection: Sendable {
     /// The transport for requests, shut down by its creator.
     public var transport: any HTTPTransport
@@ -20,9 +20,8 @@ public struct DestinationConnection: Sendable {
     /// Whether bodies of 1 KiB or more are compressed if the vendor accepts gzip.
     public var compressesBodies = true
 
-    /// The middleware for every request, outermost first.
-    ///
-    /// Suitable for observation, a circuit breaker or a rate limit, but not for retries.
+    /// The middleware for every request, outermost first, for observation, a circuit breaker or a rate limit, but not
+    /// for retries.
     public var middleware: [any HTTPMiddleware] = []
 
     /// The clock for ``timeout``.

@@ -114,6 +114,5 @@ struct PermitMiddleware: HTTPMiddleware, DeadlineEnforcing {
 enum LibraryName {
     static let name = "keel"
     static let version = "0.1.0"
-    /// Name and version, for the User-Agent field.
     static let full = "\(name)/\(version)"
 }

@@ -14,7 +14,6 @@ struct JSONWriter {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    /// Creates an empty writer.
     init() {}
 
     static func bytes(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
@@ -23,19 +22,16 @@ struct JSONWriter {
         return writer.bytes
     }
 
-    /// Returns the bytes of an object whose members the closure writes.
     static func object(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
         bytes { $0.object(body) }
     }
 
     // MARK: Structure
 
-    /// Writes an object whose members the closure writes.
     mutating func object(_ body: (inout JSONWriter) -> Void) {
         nest(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
     }
 
-    /// Writes an array whose elements the closure writes.
     mutating func array(_ body: (inout JSONWriter) -> Void) {
         nest(UInt8(ascii: "["), UInt8(ascii: "]"), body)
     }
@@ -64,16 +60,13 @@ struct JSONWriter {
 
     // MARK: Values
 
-    /// Writes a string.
     mutating func value(_ text: String) {
         separate()
         JSONString.append(text, to: &bytes)
     }
 
-    /// Writes an integer.
     mutating func value(_ number: Int64) { raw("\(number)".utf8) }
 
-    /// Writes a Boolean.
     mutating func value(_ flag: Bool) { raw((flag ? "true" : "false").utf8) }
 
     /// Writes a number, or null if it is not finite, since JSON cannot represent that.
@@ -106,13 +99,11 @@ struct JSONWriter {
         value(number)
     }
 
-    /// Writes a Boolean member.
     mutating func member(_ name: String, _ flag: Bool) {
         key(name)
         value(flag)
     }
 
-    /// Writes an object member.
     mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
         key(name)
         object(body)
@@ -125,7 +116,6 @@ struct JSONWriter {
         }
     }
 
-    /// Writes an array member.
     mutating func array(_ name: String, _ body: (inout JSONWriter) -> Void) {
         key(name)
         array(body)

@@ -12,14 +12,14 @@ public import Foundation
 /// Sends events to Google Analytics 4 over its Measurement Protocol, for a web or an app stream.
 ///
 /// **At most once.** Google offers no field for deduplication and no response that says whether an event was accepted:
-/// a batch with a lost response is not sent again, and an invalid event would be dropped silently. All rules are
-/// therefore checked before sending, and an invalid record is refused with a reason.
+/// a batch with a lost response is not sent again. Google drops invalid events silently, so all rules are checked
+/// before sending, and an invalid record is refused with a reason.
 ///
 /// - Event names are kept: 1 to 40 letters, digits and underscores, starting with a letter, and not
 ///   reserved by Google. Screens become `screen_view`, identifications `identify` and changed user
 ///   properties `set_user_properties`; the last two are custom events in the reports.
-/// - A request has one user, and changed user properties need a separate request: a mixed batch is
-///   not sent, and the delivery continues with the first user's events.
+/// - A request has one user, and changed user properties need a separate request: of a mixed batch, nothing is sent,
+///   and the delivery continues with the first user's events.
 /// - Records older than 72 hours are refused, as Google drops them.
 ///
 /// Format: Google's pages “Measurement Protocol reference”, “Sending events” and “Event collection

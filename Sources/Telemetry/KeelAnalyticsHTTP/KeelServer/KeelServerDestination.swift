@@ -11,9 +11,9 @@ public import Foundation
 
 /// Sends events to your own server: `keel serve`, or any server of Keel's ingest format.
 ///
-/// The format is lossless, and the server responds for each record: accepted, duplicate, or refused
-/// with a reason. `Documentation/Protocols/AnalyticsIngest.md` describes it. Effectively once: the
-/// server deduplicates by the record's id.
+/// The format has every field of a record, with dates as text, and the server responds for each record: accepted,
+/// duplicate, or refused with a reason. `Documentation/Protocols/AnalyticsIngest.md` describes it. Effectively once:
+/// the server deduplicates by the record's id.
 public struct KeelServerDestination: AnalyticsDestination {
     public let name: String
     public let guarantee = DeliveryGuarantee.effectivelyOnce

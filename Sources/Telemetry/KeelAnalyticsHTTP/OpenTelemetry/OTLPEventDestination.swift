@@ -13,8 +13,8 @@ public import Foundation
 ///
 /// - **At least once.** OTLP has no field for deduplication: a batch with a lost response is sent again, and can count
 ///   twice. The record's id is the attribute `log.record.uid`, with which a reader can deduplicate.
-/// - The protocol retries only 429, 502, 503 and 504. Here 408, 421, 425 and every status from 500
-///   up are retried as well: a failing receiver costs no events.
+/// - Every status from 500 up, and 408, 421, 425 and 429, are retried, which is more than the protocol asks for: a
+///   failing receiver costs no events.
 ///
 /// Format: OTLP 1.x over HTTP with JSON (opentelemetry.io, pages “OTLP Specification”, “Logs Data
 /// Model” and “Semantic conventions for events”), November 2026.

@@ -64,7 +64,6 @@ extension LogRecord {
 }
 
 extension LogField {
-    /// Reads a `KeyValue`.
     fileprivate init?(keyValue bytes: ArraySlice<UInt8>) {
         var (name, found) = ("", LogValue?.none)
         var fields = ProtobufReader(bytes)
@@ -81,7 +80,6 @@ extension LogField {
 }
 
 extension LogValue {
-    /// Reads an `AnyValue`.
     fileprivate init?(anyValue bytes: ArraySlice<UInt8>) {
         var fields = ProtobufReader(bytes)
         guard let (number, value) = fields.next(), fields.next() == nil, !fields.isDamaged else {
