@@ -2,7 +2,7 @@ public import Testing
 
 /// A promise of `AnalyticsDestination` as a check for any destination or decorator.
 ///
-/// Run all checks as arguments, so that each promise is a separate line in the log:
+/// Run all checks as arguments, so that each is a line of its own in the log:
 ///
 /// ```swift
 /// @Test(arguments: AnalyticsDestinationCheck.applicable(to: [.healthy, .unavailable]))
@@ -51,7 +51,8 @@ public struct AnalyticsDestinationCheck: Sendable, CustomTestStringConvertible {
 
     /// Runs the check on a destination, recording an issue with the current test for each violation.
     ///
-    /// - Throws: The error of opening the destination.
+    /// - Throws: An error of opening the destination, of its `size(of:)`, or of reading what the other side has
+    ///   received.
     public func run(on subject: AnalyticsDestinationSubject) async throws {
         try await body(try await subject.open(condition))
     }

@@ -2,7 +2,7 @@ public import Testing
 
 /// A promise of `CacheTier` as a check for any tier or decorator.
 ///
-/// Run all checks as arguments, so that each promise is a separate line in the log:
+/// Run all checks as arguments, so that each is a line of its own in the log:
 ///
 /// ```swift
 /// @Test(arguments: CacheTierCheck.applicable(to: [.byteLimit]))

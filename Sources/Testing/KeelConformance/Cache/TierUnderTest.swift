@@ -53,7 +53,6 @@ final class TierUnderTest: Sendable {
         try await subject.close(tier)
     }
 
-    /// Reopens the tier after a pause, with the given limit.
     func reopen(after pause: Duration = .zero, byteLimit: Int? = nil) async throws {
         try await close()
         await clock.advance(by: pause)

@@ -4,7 +4,7 @@ public import Testing
 
 /// A promise of `HTTPTransport` as a check for any transport.
 ///
-/// Run all applicable checks as arguments, so that each promise is a separate line in the log:
+/// Run all applicable checks as arguments, so that each is a line of its own in the log:
 ///
 /// ```swift
 /// static let subject = HTTPTransportSubject(FaultServerOrigins()) { access in

@@ -16,7 +16,7 @@ public struct HTTPTransportSubject: Sendable {
 
     /// The faults that the transport cannot distinguish from others, with the outcomes that it reports.
     ///
-    /// The list must be exact: a listed fault that is reported precisely fails its check, as does a fault reported as
+    /// The list must be exact: a listed fault that is reported precisely fails its check, as does one reported as
     /// `unknown`.
     public var conflations: [ServerFault: ServerFault.Outcome]
 
@@ -43,7 +43,6 @@ public struct HTTPTransportSubject: Sendable {
         self.makeTransport = makeTransport
     }
 
-    /// Runs a check on its own transport and origin.
     func run(
         _ script: HTTPTestScript,
         _ body: @escaping @Sendable (TransportUnderTest) async throws -> Void

@@ -30,14 +30,12 @@ public struct ServerFault: Hashable, Sendable, CustomStringConvertible {
             self.processed = processed
         }
 
-        /// Returns a copy that accepts another code.
         func or(_ code: TransportError.Code) -> Self {
             var copy = self
             copy.codes.insert(code)
             return copy
         }
 
-        /// Returns a copy that accepts another phase.
         func or(_ phase: TransportError.Phase) -> Self {
             var copy = self
             copy.phases.insert(phase)

@@ -24,13 +24,11 @@ struct TransportUnderTest: Sendable {
         return HTTPCall(head, body: body)
     }
 
-    /// Performs an exchange and reads its whole body.
     func exchange(_ call: HTTPCall) async throws -> (head: HTTPResponse, body: [UInt8]) {
         let reply = try await transport.send(call)
         return (reply.head, try await reply.body.collect(upTo: 1 << 30))
     }
 
-    /// Answers one request and returns the result of the exchange.
     func answer(
         _ answer: HTTPTestAnswer,
         to call: HTTPCall? = nil

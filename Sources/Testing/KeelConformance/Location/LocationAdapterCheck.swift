@@ -3,7 +3,7 @@ public import Testing
 
 /// A promise of `LocationAdapter` as a check for any adapter.
 ///
-/// Run all applicable checks as arguments, so that each promise is a separate line in the log:
+/// Run all applicable checks as arguments, so that each is a line of its own in the log:
 ///
 /// ```swift
 /// @Test(arguments: LocationAdapterCheck.applicable(to: [.searches, .details]))

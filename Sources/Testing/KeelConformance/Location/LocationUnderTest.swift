@@ -75,7 +75,6 @@ struct LocationCheckFailure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// The reports of one monitoring.
 final class LocationReports: Sendable {
     private struct State {
         var events: [LocationEvent] = []
@@ -125,7 +124,6 @@ final class LocationReports: Sendable {
         events.count { if case .searching = $0 { true } else { false } }
     }
 
-    /// Waits until the reports meet a condition.
     func wait(
         _ what: String,
         until isDone: @escaping @Sendable ([LocationEvent]) -> Bool
@@ -152,7 +150,6 @@ func placeFix(_ latitude: Double, _ longitude: Double, second: Int = 0) throws -
     )
 }
 
-/// Returns whether two numbers are equal within the precision of a decimal text.
 func isSame(_ left: Double?, _ right: Double?, within tolerance: Double = 0.001) -> Bool {
     switch (left, right) {
     case (nil, nil): true

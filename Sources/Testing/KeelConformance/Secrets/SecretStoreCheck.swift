@@ -2,7 +2,7 @@ public import Testing
 
 /// A promise of `SecretStoreAdapter` as a check for any adapter.
 ///
-/// Run all applicable checks as arguments, so that each promise is a separate line in the log:
+/// Run all applicable checks as arguments, so that each is a line of its own in the log:
 ///
 /// ```swift
 /// @Test(arguments: SecretStoreCheck.applicable(to: [.writable]))
@@ -13,8 +13,7 @@ public import Testing
 /// }
 /// ```
 ///
-/// Each check uses its own services and removes the secrets that it saved, so that it can run on a store that other
-/// programs use.
+/// Each check uses its own services and removes the secrets that it saved, for stores that other programs use.
 public struct SecretStoreCheck: Sendable, CustomTestStringConvertible {
     /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {

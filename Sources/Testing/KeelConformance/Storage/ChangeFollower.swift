@@ -40,7 +40,6 @@ struct ChangeFollower {
         return page
     }
 
-    /// Checks and applies a page.
     mutating func take(_ page: ChangePage, limit: Int = 500) {
         #expect(page.changes.count <= limit)
         if let cursor { #expect(page.next >= cursor, "the cursor went back") }

@@ -99,10 +99,8 @@ private struct ClockWalkRun {
         collection = CollectionPath("walk\(seed)")
     }
 
-    /// The position of the walk, for messages.
     var position: String { "true time \(truth), the clock is off by \(offset)" }
 
-    /// Lets time pass and sometimes sets the clock.
     mutating func goOn() -> Duration {
         let passed = Duration.microseconds(
             random.pick([1, 1_000, 1_000_000, 60_000_000, 300_000_000])
@@ -128,7 +126,6 @@ private struct ClockWalkRun {
 
     // MARK: Writing
 
-    /// Commits a batch and compares the store's reports with the model.
     private mutating func write() async throws -> String? {
         let ids = ["a", "b", "c", "d", "e", "f"].shuffled(using: &random)
         let writes = ids.prefix(random.number(1...3)).map { id -> DocumentWrite in
@@ -168,7 +165,6 @@ private struct ClockWalkRun {
         return nil
     }
 
-    /// Checks and applies a change of a document.
     private mutating func take(
         _ after: Document?,
         _ before: Document?,

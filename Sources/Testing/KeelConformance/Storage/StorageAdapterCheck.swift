@@ -3,7 +3,7 @@ public import Testing
 
 /// A promise of `StorageAdapter` as a check for any adapter or decorator.
 ///
-/// Run all checks as arguments, so that each promise is a separate line in the log:
+/// Run all checks as arguments, so that each is a line of its own in the log:
 ///
 /// ```swift
 /// @Test(arguments: StorageAdapterCheck.applicable(to: MyStorageAdapter.capabilities))
@@ -115,7 +115,7 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
 
     /// Returns the checks that apply to an adapter with these capabilities.
     ///
-    /// For each missing capability, the checks require that the adapter refuses the calls that need it.
+    /// They include checks that it refuses the calls for which it lacks the capability.
     public static func applicable(to capabilities: StorageCapabilities) -> [Self] {
         (all + refusals).filter { $0.applies(to: capabilities) }
     }

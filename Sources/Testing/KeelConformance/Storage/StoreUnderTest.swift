@@ -51,7 +51,6 @@ struct StoreUnderTest: Sendable {
         try await fill(all: documents.map { ($0.key, $0.value) })
     }
 
-    /// Stores documents by id, in large batches.
     func fill(all documents: [(id: String, fields: DocumentFields)]) async throws {
         var rest = documents[...]
         while !rest.isEmpty {
@@ -63,7 +62,6 @@ struct StoreUnderTest: Sendable {
         }
     }
 
-    /// Commits one batch directly on the adapter.
     @discardableResult
     func commit(
         id: String? = nil,
@@ -85,7 +83,6 @@ struct StoreUnderTest: Sendable {
         try await client.findDocument(path(id))?.fields()
     }
 
-    /// Returns the ids of a query's results, in order.
     func ids(_ query: DocumentQuery) async throws -> [String] {
         try await client.queryDocuments(query).map(\.id)
     }

@@ -110,7 +110,6 @@ extension CacheTierCheck {
 }
 
 extension TierUnderTest {
-    /// Writes a file with this content.
     func file(_ content: [UInt8]) async throws -> any CacheFile {
         let writer = try #require(try await tier.makeFile())
         try writer.append(content)

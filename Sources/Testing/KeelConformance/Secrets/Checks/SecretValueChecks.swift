@@ -2,7 +2,6 @@ import Foundation
 import KeelSecrets
 import Testing
 
-/// A typical value of an app.
 private struct Credentials: Codable, Equatable, Sendable {
     var user: String
     var token: Data

@@ -116,7 +116,6 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// Returns a check of adapters that keep origins.
     private static func origin(
         _ promise: String,
         _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void

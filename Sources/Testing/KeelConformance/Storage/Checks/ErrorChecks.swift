@@ -91,7 +91,6 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// Provokes errors of many kinds on documents that hold a secret.
     private static func refusals(of store: StoreUnderTest) async -> [StorageError] {
         let secret: DocumentFields = ["text": "s3cret"]
         let client = store.client

@@ -4,9 +4,7 @@ internal import KeelTestKit
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks that an adapter refuses calls that need an undeclared capability.
-    ///
-    /// An adapter that ignored an unsupported request would silently give wrong results.
+    /// The checks that an adapter refuses calls that need an undeclared capability, or does not depend on it.
     package static let refusals: [Self] = [
         Self(
             .refusals,

@@ -74,7 +74,6 @@ extension FuzzSource {
 }
 
 extension FuzzBatch {
-    /// Leaves out the operations that a run omits.
     mutating func omit(_ omissions: Set<DifferentialFuzz.Omission>) {
         if omissions.contains(.verifications) {
             writes.removeAll { if case .verify = $0.operation { true } else { false } }

@@ -15,7 +15,6 @@ struct FuzzedAdapter {
 
     // MARK: Writing
 
-    /// Commits batches and returns a line for each.
     mutating func commit(_ batches: [FuzzBatch]) async throws -> [String] {
         // Conditions on revisions need the current ones, so batches are committed one by one.
         var lines: [String] = []
@@ -125,7 +124,6 @@ struct FuzzedAdapter {
 
     // MARK: Following
 
-    /// Applies a page of changes to the copy.
     @discardableResult
     mutating func follow(limit: Int) async throws -> Bool {
         let page = try await adapter.changes(ChangeRequest(after: cursor, limit: limit))

@@ -50,7 +50,6 @@ package struct RetentionCheck: Sendable, CustomTestStringConvertible {
     package static let all = log + receipts + readers + clocks
 }
 
-/// A store in a check.
 struct RetentionRun: Sendable {
     static let hour = Duration.seconds(3_600)
     static let day = Duration.seconds(86_400)
