@@ -18,9 +18,7 @@ public struct Finding: Sendable, Hashable {
     public var line: Int
     /// The column, from 1, in bytes of UTF-8.
     public var column: Int
-    /// The declaration or import at fault, without line numbers.
-    ///
-    /// With the rule and the file, it is the key in a baseline.
+    /// The declaration or import at fault, without line numbers; with the rule and the file, the key in a baseline.
     public var symbol: String
     /// The problem.
     public var message: String

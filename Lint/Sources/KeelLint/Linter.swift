@@ -12,7 +12,7 @@ public import Foundation
 public struct Linter: Sendable {
     /// The project's folder.
     public var root: String
-    /// The configuration file; nil for `keel-lint.yml` in the root.
+    /// The configuration file; nil for `keel-lint.yml` in the root, which need not exist.
     public var configurationFile: String?
     /// The file for caching facts; nil for no cache.
     public var cacheFile: URL?
@@ -27,10 +27,11 @@ public struct Linter: Sendable {
         self.configurationFile = configurationFile
     }
 
-    /// Reads and checks the project.
+    /// Reads and checks the project; without a configuration, by layers guessed from the names of targets and folders.
     ///
     /// - Returns: The report.
-    /// - Throws: A ``ConfigurationError`` if the configuration or the baseline is invalid.
+    /// - Throws: A ``ConfigurationError`` if the configuration or the baseline is invalid, one that is named is missing,
+    ///   or the project has no Swift files.
     public func run() throws(ConfigurationError) -> LintReport {
         let configuration = try readConfiguration()
         let loaded = load(configuration)
@@ -39,7 +40,6 @@ public struct Linter: Sendable {
 
     package static let configurationName = "keel-lint.yml"
 
-    /// Returns the configuration; nil if there is none.
     package func readConfiguration() throws(ConfigurationError) -> LintConfiguration? {
         let path = configurationFile ?? "\(root)/\(Self.configurationName)"
         let name = configurationFile ?? Self.configurationName
@@ -221,9 +221,9 @@ public struct LintReport: Sendable {
     public let staleKeys: [Baseline.Key]
     /// Further information.
     public let notes: [Note]
-    /// The number of files checked.
+    /// The number of files, including those that could not be read.
     public let fileCount: Int
-    /// The total size of the files in bytes.
+    /// The total size of the files that could be read, in bytes.
     public let byteCount: Int
     /// The number of files whose facts were cached.
     public let cachedFileCount: Int

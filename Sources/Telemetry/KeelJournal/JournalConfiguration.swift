@@ -28,8 +28,8 @@ public struct JournalConfiguration: Sendable {
     /// The maximum size of all segments in bytes, at least 64 KiB.
     ///
     /// Space is freed by whole segments, each of at most an eighth of the bounds unless its first record is larger. If
-    /// several processes append, ``Overflow/dropOldest`` keeps the segments that the others are writing, even beyond
-    /// the bounds.
+    /// several processes append, ``JournalConfiguration/Overflow/dropOldest`` keeps the segments that the others are
+    /// writing, even beyond the bounds.
     public var byteLimit = 64 << 20
     /// The maximum number of records, at least 1; nil for no limit.
     public var recordLimit: Int?

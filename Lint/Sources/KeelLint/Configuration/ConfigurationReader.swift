@@ -6,9 +6,7 @@ struct ConfigurationReader {
     var problems: [String] = []
     var configuration: LintConfiguration
 
-    /// Reads a configuration.
-    ///
-    /// - Throws: A ``ConfigurationError`` with every problem.
+    /// Reads a configuration; a ``ConfigurationError`` has every problem.
     static func read(_ text: String, file: String) throws(ConfigurationError) -> LintConfiguration {
         var reader = ConfigurationReader(file: file)
         do {

@@ -229,7 +229,6 @@ extension Project {
 }
 
 extension Project.Use {
-    /// The used symbol, for messages.
     var shown: String {
         switch what {
         case .module(let name): "`import \(name)`"
@@ -239,7 +238,6 @@ extension Project.Use {
 }
 
 extension Selector {
-    /// Whether the selector matches a file.
     func has(_ file: SourceFile, in project: Project) -> Bool {
         let layer = file.layer.map { project.configuration.layers[$0].name }
         switch kind {
@@ -253,7 +251,6 @@ extension Selector {
         }
     }
 
-    /// Whether the selector matches an external module.
     func hasModule(_ name: String, in project: Project) -> Bool {
         (kind == .module || kind == .any) && glob.matches(name: name)
     }

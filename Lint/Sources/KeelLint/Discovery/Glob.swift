@@ -1,14 +1,13 @@
 /// A pattern for paths or names.
 ///
-/// `*` matches anything within a component, `**` any components, `?` a character, `[A-Z]` a
-/// character in a range, and `{a,b}` alternatives. Matching a folder matches everything in it.
+/// `*` matches anything within a component, `**` any components, `?` a character, `[A-Z]` an ASCII character in a
+/// range, `[!A-Z]` one outside of it, and `{a,b}` alternatives. Matching a folder matches everything in it.
 package struct Glob: Sendable, Hashable, CustomStringConvertible {
     package let pattern: String
     private let alternatives: [Alternative]
 
     private struct Alternative: Hashable {
         let bytes: [UInt8]
-        /// Whether it has no wildcards.
         let isPlain: Bool
     }
 
@@ -42,7 +41,6 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the pattern has no wildcards.
     package var isPlain: Bool { alternatives.count == 1 && alternatives.allSatisfy(\.isPlain) }
 
     /// Whether the pattern matches a path relative to the project.

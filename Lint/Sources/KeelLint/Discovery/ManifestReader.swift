@@ -4,16 +4,16 @@ import SwiftSyntax
 
 package struct PackageTarget: Sendable, Hashable {
     package var name: String
-    /// The target's folder, relative to the root.
+    /// Relative to the root.
     package var folder: String
     package var isTest: Bool
 }
 
 /// Reads the targets of a package from its manifest and its folders.
 ///
-/// The manifest is parsed, not executed, so targets made by functions are not seen. Therefore each
-/// folder in `Sources` and `Tests` counts as a target, as in the package manager, and each folder
-/// one level below, if the manifest has its name in quotes and the folder around it has no files.
+/// The manifest is parsed, not executed, so targets made by functions are not seen. Therefore each folder in `Sources`,
+/// `Tests` and `Plugins` counts as a target, and each folder one level below, if the manifest has its name in quotes
+/// and the folder around it has no files.
 package struct ManifestReader: Sendable {
     /// Returns the targets of several packages, deepest folder first; all folders are relative to the root.
     package static func targets(

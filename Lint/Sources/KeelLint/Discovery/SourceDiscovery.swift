@@ -2,9 +2,9 @@ import Foundation
 
 /// Finds the Swift files of a project.
 ///
-/// Hidden folders, such as `.build`, and folders filled by tools are skipped. Packages within the
-/// project belong to it if they are path dependencies, or if the project is not a package itself
-/// (an Xcode app), but never if they have their own configuration. Links are not followed.
+/// Hidden folders, such as `.build`, and folders filled by tools are skipped. Packages within the project belong to it
+/// if its configuration lists them. Without a list, its path dependencies do, and all packages of a project that is not
+/// a package itself (an Xcode app), except those with their own configuration. Links are not followed.
 package struct SourceDiscovery: Sendable {
     /// Folders without sources of the project, in any kind of project.
     package static let skippedFolders: Set<String> = [
@@ -17,7 +17,6 @@ package struct SourceDiscovery: Sendable {
         ".bundle", ".playground", ".lproj",
     ]
 
-    /// The result of a search.
     package struct Result: Sendable, Equatable {
         /// Paths relative to the root, sorted.
         package var files: [String] = []
@@ -25,7 +24,6 @@ package struct SourceDiscovery: Sendable {
         package var localPackages: [String] = []
         /// The folders of packages within the project that do not belong to it.
         package var nestedPackages: [String] = []
-        /// Folders that could not be read.
         package var unreadable: [String] = []
         /// Whether the root itself is a package.
         package var isPackage = false

@@ -34,7 +34,6 @@ package enum SourceText {
         return (text, notes)
     }
 
-    /// Returns empty facts with a note.
     package static func noted(_ remark: SourceFacts.Remark) -> SourceFacts {
         var facts = SourceFacts()
         facts.notes = [SourceFacts.Note(remark: remark, place: .start)]
@@ -116,7 +115,6 @@ package enum SourceText {
 }
 
 extension UnsafeMutableBufferPointer<UInt8> {
-    /// Whether the buffer contains a byte sequence.
     fileprivate func holds(_ bytes: [UInt8]) -> Bool {
         guard let base = baseAddress, let first = bytes.first else { return bytes.isEmpty }
         var position = 0

@@ -5,9 +5,6 @@ import Foundation
 enum AllowComments {
     private static let marker = Array("keel:allow".utf8)
 
-    /// Returns the allow comments.
-    ///
-    /// Most files have none, so the bytes are searched first.
     static func find(
         in tree: SourceFileSyntax,
         _ bytes: UnsafeBufferPointer<UInt8>,

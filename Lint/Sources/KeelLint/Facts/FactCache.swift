@@ -2,8 +2,8 @@ package import Foundation
 
 /// A cache of the facts of files, by the hash of their content, in one file.
 ///
-/// A missing, corrupt or outdated cache counts as empty, which costs only time. It holds the facts
-/// that the last run used, and is replaced as a whole.
+/// A missing, corrupt or outdated cache counts as empty, which costs only time. It holds the facts that the last run
+/// used.
 package struct FactCache: Sendable {
     private static let magic: UInt32 = 0x4B4C_4631
 
@@ -74,7 +74,6 @@ package struct FactCache: Sendable {
         }
     }
 
-    /// Whether the cache is stored.
     package var isKept: Bool { file != nil }
 
     /// Whether the cache contains exactly these contents.

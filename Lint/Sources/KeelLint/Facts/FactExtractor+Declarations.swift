@@ -192,7 +192,6 @@ extension FactExtractor {
 
     // MARK: Parts
 
-    /// The token with a declaration's name.
     private func nameToken(of view: RawSyntaxLayoutView) -> RawSyntaxTokenView? {
         for case let child? in view.children {
             guard let token = child.tokenView, token.presence == .present else { continue }

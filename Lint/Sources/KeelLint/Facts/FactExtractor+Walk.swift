@@ -28,8 +28,7 @@ extension FactExtractor {
 
     /// The positions of tokens among the children of the most frequent nodes, as bits.
     ///
-    /// Checking whether a child is a token requires fetching it from memory, which takes longer
-    /// than everything else done with it.
+    /// Checking whether a child is a token requires fetching it from memory, which takes longer than the rest.
     private static func words(in kind: SyntaxKind) -> UInt16 {
         switch kind {
         case .labeledExpr: 1 << 1 | 1 << 3 | 1 << 7

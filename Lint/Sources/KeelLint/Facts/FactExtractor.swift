@@ -94,10 +94,9 @@ package struct FactExtractor {
         return place(of: token.rawText)
     }
 
-    /// The text of a token, without backticks; each text is converted once.
+    /// The text of a token, without backticks.
     mutating func string(_ text: SyntaxText) -> String { strings[number(of: text)] }
 
-    /// The index of a text's string.
     private mutating func number(of text: SyntaxText) -> Int {
         let (number, isNew) = texts.number(of: text.bytes)
         if isNew {

@@ -18,7 +18,6 @@ package struct SourceFacts: Sendable, Equatable {
         case generated
     }
 
-    /// A remark with its position.
     package struct Note: Sendable, Equatable {
         package var remark: Remark
         package var place: SourcePlace
@@ -34,7 +33,6 @@ package struct SourceFacts: Sendable, Equatable {
 
     package init() {}
 
-    /// Whether there is a note with the remark.
     package func has(_ remark: Remark) -> Bool { notes.contains { $0.remark == remark } }
 }
 

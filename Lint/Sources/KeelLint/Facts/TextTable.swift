@@ -30,7 +30,6 @@ package struct TextTable: Sendable {
         entries.reserveCapacity(size / 2)
     }
 
-    /// The number of texts.
     package var count: Int { entries.count }
 
     /// The total size, with one byte of length per text.
@@ -56,7 +55,6 @@ package struct TextTable: Sendable {
         return number > 0 ? Int(number) - 1 : nil
     }
 
-    /// Returns the number of a string, adding it if needed.
     package mutating func number(of text: String) -> (number: Int, isNew: Bool) {
         var text = text
         return text.withUTF8 { number(of: $0) }

@@ -1,7 +1,7 @@
 /// Known findings that are tolerated, by rule, file and symbol, without line numbers.
 ///
-/// One finding per line, sorted, with fields separated by tabs, so that changes around a finding
-/// have no effect, and branches that fix different findings merge.
+/// One finding per line, sorted, with fields separated by tabs, so that changes around a finding have no effect, and
+/// branches that fix different findings merge.
 public struct Baseline: Sendable, Hashable {
     /// The identity of a finding.
     public struct Key: Sendable, Hashable, Comparable {
@@ -31,9 +31,7 @@ public struct Baseline: Sendable, Hashable {
     /// The keys.
     public var keys: Set<Key> { Set(lines.keys) }
 
-    /// Creates a baseline of findings.
-    ///
-    /// - Parameter findings: The findings to tolerate.
+    /// Creates a baseline that tolerates findings.
     public init(_ findings: [Finding]) {
         for (number, key) in Set(findings.map(\.key)).sorted().enumerated() {
             lines[key] = number + Self.head.count + 1

@@ -1,7 +1,7 @@
 /// Lays out the parts of a drawing in rows, and the paths of arrows between them.
 ///
-/// Parts are below those that use them. An arrow across several rows gets a lane in each row that
-/// it passes, so that it avoids the boxes; rows are then sorted to reduce crossings.
+/// Parts are below those that use them. An arrow across several rows gets a lane in each row that it passes; rows are
+/// then sorted to reduce crossings.
 struct ChartLayout {
     static let box = (width: 172.0, height: 62.0)
     private static let lane = 26.0

@@ -79,7 +79,6 @@ package struct DeclarationIndex: Sendable {
             .map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
-    /// Returns all declarations of a name.
     package func entries(named name: String) -> [Entry] {
         var name = name
         return name.withUTF8 { names.find($0) }.map { types[$0].map(\.entry) } ?? []
@@ -104,7 +103,6 @@ package struct DeclarationIndex: Sendable {
 
     // MARK: Meanings
 
-    /// The context for the meaning of names in a file.
     package struct Surroundings: Sendable {
         fileprivate let position: Int
         fileprivate let target: Int
@@ -112,7 +110,6 @@ package struct DeclarationIndex: Sendable {
         fileprivate let isTestable: Bool
     }
 
-    /// Returns the context of a file's names.
     package func surroundings(_ file: SourceFile, at position: Int) -> Surroundings {
         func number(_ target: String) -> Int? {
             var target = target

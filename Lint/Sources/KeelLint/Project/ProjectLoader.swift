@@ -70,7 +70,6 @@ package struct ProjectLoader: Sendable {
         return loaded
     }
 
-    /// Returns whether a folder's name indicates tests.
     package static func liesInTests(_ path: String) -> Bool {
         path.split(separator: "/").dropLast().contains { folder in
             folder == "Tests" || folder == "Test" || folder.hasSuffix("Tests")

@@ -19,7 +19,7 @@ package struct SourceFile: Sendable {
         path.lastIndex(of: "/").map { path[..<$0] } ?? ""
     }
 
-    /// Returns the name of a declaration, for messages and the baseline.
+    /// The name of a declaration, for messages and the baseline.
     package func symbol(_ declaration: Int32) -> String {
         facts.declarations.indices.contains(Int(declaration))
             ? facts.declarations[Int(declaration)].qualifiedName : "-"

@@ -3,10 +3,7 @@ public enum BuiltInRules: Sendable {
     /// All built-in rules, about layers, code, services and the linter's own upkeep.
     public static let all: [RuleDescription] = layering + code + services + upkeep
 
-    /// Returns the rule with an id.
-    ///
-    /// - Parameter id: The id, such as `ambient-effects`.
-    /// - Returns: The rule; nil if there is none.
+    /// Returns the rule with an id, such as `ambient-effects`; nil if there is none.
     public static func named(_ id: String) -> RuleDescription? { byID[id] }
 
     private static let byID = Dictionary(

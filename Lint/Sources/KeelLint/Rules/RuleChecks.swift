@@ -13,7 +13,6 @@ struct RuleCheck {
 
     var files: [SourceFile] { project.files(for: rule) }
 
-    /// Whether the configuration allows a name.
     func allows(_ name: String) -> Bool { setting.allow.contains { $0.matches(name: name) } }
 
     /// Whether a name is on the rule's list or added by the configuration; each rule has one list.

@@ -9,6 +9,8 @@ extension AnalyticsService {
 
     /// Grants consent for a purpose, so that its held and future events are sent.
     ///
+    /// The decision is on disk before anything is sent.
+    ///
     /// - Throws: ``AnalyticsError`` if the decision could not be stored, with ``AnalyticsError/Code/inUse`` while
     ///   another service delivers. The earlier decision then stays in force.
     public func grantConsent(for purpose: ConsentPurpose) throws(AnalyticsError) {

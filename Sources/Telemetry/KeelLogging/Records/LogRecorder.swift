@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// All handlers of this module share this path, so no output reveals a value that another output hides:
 ///
-/// - a value marked ``LogSensitivity/sensitive`` is replaced, and one marked ``LogSensitivity/public`` is written as it
+/// - a value marked ``LogSensitivity/sensitive`` is replaced, and one marked `public` is written as it
 ///   is;
 /// - a value whose name suggests a secret (`password`, `access_token`, …) is replaced, at any depth;
 /// - in all other texts, the message and the error's description included, known patterns are replaced: mail addresses,
