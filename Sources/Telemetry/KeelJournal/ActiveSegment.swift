@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// The segment that a journal appends to.
 struct ActiveSegment {
     let header: SegmentHeader
     private(set) var end = SegmentHeader.byteCount

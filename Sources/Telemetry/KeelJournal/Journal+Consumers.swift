@@ -25,7 +25,6 @@ extension Journal {
         }
     }
 
-    /// Returns the numbers of all segments, oldest first.
     func segments() throws(JournalError) -> [UInt64] {
         try JournalError.mapped("Looking for records") { () throws(FileSystemError) in
             try folder.segments()

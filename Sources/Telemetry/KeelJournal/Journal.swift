@@ -33,7 +33,6 @@ public import Foundation
 public final class Journal: Sendable {
     struct State {
         var active: ActiveSegment?
-        /// When the path of the active segment was last checked.
         var lastLook: Int64 = 0
         var statistics = JournalStatistics()
     }

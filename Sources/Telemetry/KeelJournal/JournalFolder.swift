@@ -54,7 +54,6 @@ struct JournalFolder: Sendable {
         return CertainTime.oldest(within: limit, at: now, notedIn: path(of: "journal.time"), files)
     }
 
-    /// The numbers of all segments, oldest first.
     func segments() throws(FileSystemError) -> [UInt64] {
         try files.names(in: path).compactMap(Self.number).sorted()
     }

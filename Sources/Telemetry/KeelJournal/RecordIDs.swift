@@ -34,7 +34,6 @@ package struct RecordIDs: Sendable {
     }
 }
 
-/// A random number generator that calls a closure.
 package struct ClosureGenerator: RandomNumberGenerator, Sendable {
     private let random: @Sendable () -> UInt64
 
@@ -77,12 +76,10 @@ package struct RecordID: Hashable, Sendable {
         return (spread &+ 0x3030_3030_3030_3030 &+ isLetter &* 0x27).byteSwapped
     }
 
-    /// The first four digits, in memory order.
     private static func half(_ digits: UInt64) -> UInt32 {
         UInt32(truncatingIfNeeded: digits).littleEndian
     }
 
-    /// Returns a random UUID of version 4.
     package static func random(_ random: () -> UInt64) -> RecordID {
         RecordID(
             high: random() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000,
@@ -95,7 +92,6 @@ package struct RecordID: Hashable, Sendable {
         self.low = low
     }
 
-    /// Creates an id from exactly 16 bytes.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }

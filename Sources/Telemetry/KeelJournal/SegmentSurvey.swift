@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// The contents of a segment.
 struct SegmentSurvey {
     let number: UInt64
     let byteCount: Int
@@ -8,7 +7,6 @@ struct SegmentSurvey {
     /// When the last record was appended, in microseconds since 1970.
     let lastTime: Int64
 
-    /// Inspects a segment; nil if it is gone.
     init?(_ number: UInt64, in folder: JournalFolder) throws(FileSystemError) {
         guard let size = try folder.files.size(of: folder.path(ofSegment: number)) else {
             return nil

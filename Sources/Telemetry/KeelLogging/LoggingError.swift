@@ -17,7 +17,6 @@ public struct LoggingError: KeelError {
         self.cause = cause
     }
 
-    /// Maps a file system error to a code.
     init(_ error: FileSystemError, _ doing: String) {
         let code: Code =
             switch error.kind {

@@ -14,9 +14,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A collector as a delivery lane sees it.
 final class OTLPCollector: DeliveryReceiver {
-    /// The reason that unreadable records are counted under.
     static let undecodable = "undecodable"
 
     private struct State {
@@ -107,7 +105,6 @@ final class OTLPCollector: DeliveryReceiver {
         return .send(Item(stored: stored, time: record.time), size: record.bytes.count)
     }
 
-    /// Returns the record that reports lost records, if it is due.
     private func gap(_ lost: Int, before time: Int64) -> StoredLogRecord? {
         state.withLock { state in
             let count = lost - state.reportedLosses

@@ -1,6 +1,5 @@
 import Yams
 
-/// Reads the values of nodes, and reports invalid ones.
 extension ConfigurationReader {
     func line(_ node: Node) -> Int { node.mark?.line ?? 1 }
 
@@ -65,7 +64,6 @@ extension ConfigurationReader {
         return []
     }
 
-    /// Returns the items of a list, or a single value as a list.
     func list(_ node: Node) -> [Node] { node.sequence.map { Array($0) } ?? [node] }
 
     mutating func texts(_ node: Node) -> [String] { list(node).compactMap { text($0) } }

@@ -1,6 +1,5 @@
 import Yams
 
-/// Reads `keel-lint.yml` and collects all problems.
 struct ConfigurationReader {
     let file: String
     var problems: [String] = []

@@ -6,7 +6,6 @@ public struct LintConfiguration: Sendable {
     package var layers: [Layer] = []
     package var contracts: [Contract] = []
     package var rules: [String: RuleSetting] = [:]
-    /// The enabled profiles.
     package var profiles: Set<LintProfile> = []
     package var naming: [NamingRule] = []
     /// The name patterns of transfer objects.
@@ -17,7 +16,6 @@ public struct LintConfiguration: Sendable {
     package var byteLimit = 8 << 20
     /// Whether generated files are checked for more than imports and uses.
     package var checksGenerated = false
-    /// Whether it was proposed by the tool instead of written.
     package var isProposed = false
 
     package init(file: String = "keel-lint.yml") { self.file = file }

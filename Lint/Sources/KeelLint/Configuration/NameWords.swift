@@ -1,4 +1,3 @@
-/// Splits camel case names into words.
 package enum NameWords {
     /// Returns the words of a name, in lowercase: `url`, `cache` of `URLCache`.
     ///

@@ -24,7 +24,6 @@ struct ContractChecker {
         return file.folder.isEmpty ? file.path : String(file.folder)
     }
 
-    /// The name of the first selector that matches a file.
     private func member(_ selectors: [Selector], _ file: SourceFile) -> String? {
         selectors.first { $0.has(file, in: project) }.map(\.glob.pattern)
     }

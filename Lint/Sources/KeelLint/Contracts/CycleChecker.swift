@@ -1,4 +1,3 @@
-/// Checks that layers which may use each other have no cycles.
 struct CycleChecker {
     let project: Project
 

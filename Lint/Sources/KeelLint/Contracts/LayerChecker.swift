@@ -1,4 +1,3 @@
-/// Checks that each layer uses only what it may.
 struct LayerChecker {
     let project: Project
 
@@ -50,7 +49,6 @@ struct LayerChecker {
     /// Modules that come with the language.
     private static let alwaysThere: Set<String> = ["Swift", "_Concurrency", "_StringProcessing"]
 
-    /// Finds indirect uses through files outside of all layers.
     private func indirect(
         _ graph: UseGraph,
         _ names: Set<String>,

@@ -2,7 +2,6 @@ import Foundation
 import SwiftParser
 import SwiftSyntax
 
-/// Determines which packages within a project belong to it.
 enum LocalPackages {
     /// Returns the folders of a package's path dependencies, relative to the project's root.
     static func dependencies(of folder: String, root: String) -> Set<String> {
@@ -13,7 +12,6 @@ enum LocalPackages {
         return Set(visitor.paths.compactMap { normalized($0, from: folder) })
     }
 
-    /// Whether a package has its own configuration.
     static func isConfigured(_ folder: String, root: String) -> Bool {
         FileManager.default.fileExists(atPath: "\(root)/\(folder)/\(Linter.configurationName)")
     }

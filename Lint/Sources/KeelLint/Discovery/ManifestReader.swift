@@ -120,7 +120,6 @@ package struct ManifestReader: Sendable {
             "target", "executableTarget", "testTarget", "macro", "plugin",
         ]
         var declared: [Declared] = []
-        /// Whether the name or the path of a target is an expression.
         private var hasUnknown = false
         /// Everything in quotes: functions make targets of some of these names.
         var names: Set<String> = []

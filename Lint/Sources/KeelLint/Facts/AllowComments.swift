@@ -1,7 +1,6 @@
 import Foundation
 @_spi(RawSyntax) import SwiftSyntax
 
-/// Finds the comments that allow a finding.
 enum AllowComments {
     private static let marker = Array("keel:allow".utf8)
 
@@ -51,7 +50,6 @@ enum AllowComments {
         return nil
     }
 
-    /// The range of the `//` comment at an offset; nil within strings and code.
     private static func lineComment(
         around offset: Int,
         in tree: SourceFileSyntax,

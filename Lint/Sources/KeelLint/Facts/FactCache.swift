@@ -20,7 +20,6 @@ package struct FactCache: Sendable {
         self.ranges = ranges
     }
 
-    /// Opens a cache, which need not exist.
     package init(at file: URL) {
         guard let data = try? Data(contentsOf: file, options: .mappedIfSafe),
             let ranges = data.withUnsafeBytes({ Self.readIndex($0) })
@@ -76,7 +75,6 @@ package struct FactCache: Sendable {
 
     package var isKept: Bool { file != nil }
 
-    /// Whether the cache contains exactly these contents.
     package func holdsOnly(_ hashes: Set<ContentHash>) -> Bool {
         hashes.count == ranges.count && hashes.allSatisfy { ranges[$0] != nil }
     }

@@ -5,7 +5,6 @@ package enum FactCoding {
     /// Increment it when either changes.
     package static let version: UInt32 = 4
 
-    /// Writes numbers and texts, each text once.
     private struct Writer {
         var bytes: [UInt8] = []
         var texts = TextTable(minimumCapacity: 128)

@@ -43,7 +43,6 @@ extension FactExtractor {
         }
     }
 
-    /// Reads a node according to its kind.
     @inline(never)
     private mutating func read(_ node: RawSyntax, _ kind: SyntaxKind, _ view: RawSyntaxLayoutView) {
         switch kind {

@@ -65,7 +65,6 @@ package struct FactExtractor {
 
     // MARK: Tokens
 
-    /// The present children of a node.
     static func parts(of node: RawSyntax) -> [RawSyntax] {
         node.layoutView?.children.compactMap { $0 } ?? []
     }
@@ -177,7 +176,6 @@ package struct FactExtractor {
 
     // MARK: References
 
-    /// Records a use of a type.
     mutating func note(_ path: SyntaxText, call: SyntaxText = SyntaxText()) {
         guard !path.isEmpty else { return }
         let number = self.number(of: path)

@@ -1,6 +1,5 @@
 import Foundation
 
-/// The starts of a file's lines.
 struct LineTable {
     private var starts: [Int32] = [0]
 
@@ -29,7 +28,6 @@ struct LineTable {
         }
     }
 
-    /// Returns the line, from 0, at an offset.
     func line(at offset: Int) -> Int {
         var low = 0
         var high = starts.count

@@ -1,4 +1,3 @@
-/// The facts about a Swift file that rules need.
 package struct SourceFacts: Sendable, Equatable {
     /// An anomaly in reading a file.
     package enum Remark: UInt8, Sendable, CaseIterable {
@@ -92,7 +91,6 @@ package enum AccessLevel: UInt8, Sendable, Comparable, CaseIterable {
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A named declaration.
 package struct DeclarationFact: Sendable, Equatable {
     package enum Kind: UInt8, Sendable, CaseIterable {
         case `struct`
@@ -151,7 +149,6 @@ package struct DeclarationFact: Sendable, Equatable {
 
     package var kind: Kind
     package var name: String
-    /// The name with its enclosing names: `Outer.Inner.method`.
     package var qualifiedName: String
     /// The index of the enclosing declaration in the file's list; -1 at the top level.
     package var parent: Int32
@@ -160,7 +157,6 @@ package struct DeclarationFact: Sendable, Equatable {
     package var traits: Traits
     package var place: SourcePlace
 
-    /// Returns `Outer.name`, in one allocation.
     static func qualified(_ name: String, in outer: String) -> String {
         var text = ""
         text.reserveCapacity(outer.utf8.count + 1 + name.utf8.count)
@@ -171,7 +167,6 @@ package struct DeclarationFact: Sendable, Equatable {
     }
 }
 
-/// A use of a type name.
 package struct ReferenceFact: Sendable, Equatable {
     package enum Context: UInt8, Sendable, CaseIterable {
         /// Parameters, results, errors and properties: the visible interface.

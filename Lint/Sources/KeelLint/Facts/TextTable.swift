@@ -17,7 +17,6 @@ package struct TextTable: Sendable {
         var count: Int
     }
 
-    /// The texts, concatenated.
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
     /// Numbers plus one, at the slot of the hash or the next free one; the count is a power of two.
@@ -60,7 +59,6 @@ package struct TextTable: Sendable {
         return text.withUTF8 { number(of: $0) }
     }
 
-    /// Calls a closure with each text, in the order of numbers.
     package func visitAll(_ work: (UnsafeBufferPointer<UInt8>) -> Void) {
         bytes.withUnsafeBufferPointer { bytes in
             for entry in entries {

@@ -1,4 +1,3 @@
-/// Applies the comments that allow findings, and checks those comments.
 struct Allowances {
     let project: Project
 

@@ -1,4 +1,3 @@
-/// Finds names in the configuration that match nothing in the project.
 struct EmptyMatches {
     let project: Project
     /// The packages within the project that belong to it.

@@ -32,7 +32,6 @@ struct ChartLayout {
         place(sorted(rows))
     }
 
-    /// The rows between the ends of an arrow.
     private func passed(by arrow: LayerDrawing.Arrow) -> Range<Int> {
         guard let from = rowOf[arrow.from], let to = rowOf[arrow.to], abs(from - to) > 1 else {
             return 0..<0
@@ -50,7 +49,6 @@ struct ChartLayout {
         }
         var heights: [String: Int] = [:]
         var active: Set<String> = []
-        /// The longest path down from a part.
         func height(_ name: String) -> Int {
             if let known = heights[name] { return known }
             guard active.insert(name).inserted else { return 0 }
@@ -198,7 +196,6 @@ struct ChartLayout {
         return (corners[name]?.x ?? 0) + Self.box.width * position / Double(docked.count + 1)
     }
 
-    /// Whether an arrow is attached to the lower edge of a box.
     private func edge(_ arrow: LayerDrawing.Arrow, _ name: String) -> Bool {
         let far = arrow.from == name ? arrow.to : arrow.from
         return (rowOf[far] ?? 0) > (rowOf[name] ?? 0)

@@ -64,7 +64,6 @@ package struct LayerDrawing: Sendable {
 
 /// The drawing as input for other programs.
 package enum GraphText: Sendable {
-    /// Returns a Mermaid diagram.
     package static func mermaid(_ drawing: LayerDrawing) -> String {
         var lines = ["flowchart TD"]
         let ids = identifiers(drawing)
@@ -88,7 +87,6 @@ package enum GraphText: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns a Graphviz graph.
     package static func dot(_ drawing: LayerDrawing) -> String {
         var lines = [
             "digraph layers {", "    node [shape=box, style=rounded, fontname=\"Helvetica\"];",

@@ -21,7 +21,6 @@ package struct TextReport: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns a summary in one line.
     package static func summary(_ report: LintReport) -> String {
         let errors = report.findings.count { $0.severity == .error }
         let warnings = report.findings.count - errors

@@ -1,4 +1,3 @@
-/// An index of the types that the project declares.
 package struct DeclarationIndex: Sendable {
     package struct Entry: Sendable, Hashable {
         package let file: Int
@@ -31,9 +30,7 @@ package struct DeclarationIndex: Sendable {
         let access: AccessLevel
     }
 
-    /// The names of top-level types.
     private var names = TextTable(minimumCapacity: 1024)
-    /// The declarations of each name.
     private var types: [[Known]] = []
     /// Nested types: the target and the qualified name.
     private var nested: Set<String> = []
@@ -96,7 +93,6 @@ package struct DeclarationIndex: Sendable {
         return all
     }
 
-    /// Returns the names of types that conform to a protocol.
     package func conformers(of name: String) -> [String] {
         inherited.keys.filter { conformances(of: $0).contains(name) }.sorted()
     }

@@ -5,10 +5,8 @@ package struct Project: Sendable {
     package let files: [SourceFile]
     package let configuration: LintConfiguration
     package let index: DeclarationIndex
-    /// The names of the project's own targets.
     package let targets: Set<String>
 
-    /// A use by a file.
     package struct Use: Sendable {
         package enum What: Sendable, Hashable {
             case module(String)

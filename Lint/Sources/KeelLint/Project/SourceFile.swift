@@ -1,10 +1,8 @@
-/// A file of the project.
 package struct SourceFile: Sendable {
-    /// The path relative to the root, with `/`.
+    /// Relative to the root, with `/`.
     package let path: String
     /// The target; nil if the project is not a package.
     package let target: String?
-    /// The target's folder, relative to the root.
     package let targetFolder: String?
     package let isTest: Bool
     package let facts: SourceFacts

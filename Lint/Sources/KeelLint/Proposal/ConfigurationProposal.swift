@@ -1,4 +1,3 @@
-/// A configuration proposed from the names in a project.
 package struct ConfigurationProposal: Sendable {
     package let configuration: LintConfiguration
     /// The layers with their numbers of files.
@@ -25,7 +24,6 @@ package struct ConfigurationProposal: Sendable {
         found = zip(guess.layers, counts).map { ($0, $1) }
     }
 
-    /// The content of the configuration file.
     package var text: String {
         var lines = [
             """

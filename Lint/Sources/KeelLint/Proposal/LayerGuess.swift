@@ -2,7 +2,6 @@
 ///
 /// It prefers no layer over a wrong one, which would cause findings about correct code.
 struct LayerGuess {
-    /// The role of a target or a folder.
     fileprivate enum Part: Hashable {
         case role(LayerRole)
         /// The implementations of interfaces, such as `ApiClientLive` of `ApiClient`.
@@ -45,7 +44,6 @@ struct LayerGuess {
         isComplete = files.allSatisfy { file in layers.contains { $0.has(file) } }
     }
 
-    /// The targets and folders of the parts.
     fileprivate struct Places {
         var targets: [Part: Set<String>] = [:]
         var folders: [Part: Set<String>] = [:]

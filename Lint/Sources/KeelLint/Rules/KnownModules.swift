@@ -1,4 +1,3 @@
-/// Modules and names known to rules.
 package enum KnownModules {
     /// Modules that belong in adapters.
     ///
@@ -50,20 +49,17 @@ package enum KnownModules {
         "DecodingError", "EncodingError",
     ].map { Glob($0) }
 
-    /// Names of test doubles.
     package static let doubles: [Glob] = [
         "Mock*", "Fake*", "Stub*", "Spy*", "Dummy*", "InMemory*", "Scripted*", "Recorded*",
         "Recording*", "Preview*", "Test*", "Unimplemented*", "Noop*", "*Mock", "*Fake", "*Stub",
         "*Spy", "*Double", "FaultInjecting*", "Failing*", "No[A-Z]*", "Null*", "Empty*",
     ].map { Glob($0) }
 
-    /// Names of protocols that are ports.
     package static let ports: [Glob] = protocols([
         "Repository", "DataSource", "Client", "Service", "Gateway", "Port", "Storage",
         "Networking",
     ])
 
-    /// Names of protocols that services implement.
     package static let services: [Glob] = protocols([
         "Service", "Client", "Repository", "Gateway", "DataSource", "Manager", "Cache", "Logger",
         "Tracker", "Loader", "Fetcher", "Networking", "API", "Storage",
@@ -100,7 +96,6 @@ package enum KnownModules {
     package static let screenTypes: [Glob] = ["*ViewController", "*ViewModel", "*Presenter"]
         .map { Glob($0) }
 
-    /// The last words in names of stores.
     package static let stores: Set<String> = [
         "store", "storage", "cache", "database", "db", "context", "realm", "defaults", "keychain",
         "disk",

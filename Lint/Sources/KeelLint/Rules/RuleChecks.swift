@@ -232,7 +232,6 @@ extension RuleCheck {
         file.facts.declarations.contains { $0.parent == Int32(index) }
     }
 
-    /// Whether a type is a test double, by its declaration in tests or its name.
     func isDouble(_ type: String) -> Bool {
         let name = type.split(separator: ".").last.map(String.init) ?? type
         if KnownModules.doubles.contains(where: { $0.matches(name: name) }) { return true }

@@ -70,7 +70,6 @@ public struct RuleDescription: Sendable, Hashable {
         """
     }
 
-    /// How the rule is enabled.
     private var start: String {
         if isOnByDefault { return "always; `rules: {\(id): off}` disables it." }
         let name = "`rules: {\(id): on}`"

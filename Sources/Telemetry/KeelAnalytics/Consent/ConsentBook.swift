@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The decisions in force, as seen by deliveries.
 ///
-/// Written only under the tracker's lock, after the decision is on disk.
+/// Written only under the tracker's lock; a decision that allows more is on disk before.
 final class ConsentBook: Sendable {
     private struct State {
         var consents: [ConsentPurpose: AnalyticsConsent]
@@ -23,7 +23,6 @@ final class ConsentBook: Sendable {
 
     var all: [ConsentPurpose: AnalyticsConsent] { state.withLock { $0.consents } }
 
-    /// Whether events may be sent for any purpose.
     var allowsAnything: Bool {
         state.withLock { $0.fallback == .granted || $0.consents.values.contains(.granted) }
     }

@@ -39,7 +39,6 @@ final class DeliveryRight: Sendable {
         return lanes
     }
 
-    /// Locks a folder; nil if another service has locked it.
     static func lock(
         _ folder: String,
         _ files: any FileSystem
@@ -52,7 +51,6 @@ final class DeliveryRight: Sendable {
         }
     }
 
-    /// The lanes of the destinations; none while another service has the right.
     var lanes: [DestinationLane] { state.withLock { $0.lanes } }
 
     var isHeld: Bool { state.withLock { $0.lock != nil } }

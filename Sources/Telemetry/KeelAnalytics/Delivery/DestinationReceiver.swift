@@ -4,7 +4,6 @@ internal import KeelJournal
 
 typealias DestinationLane = DeliveryLane<DestinationReceiver>
 
-/// A destination as a lane sees it: with its rules, and within the user's consent.
 struct DestinationReceiver: DeliveryReceiver {
     let destination: any AnalyticsDestination
     let rules: DestinationRules
@@ -140,7 +139,6 @@ extension AnalyticsLedger {
         accepted = note.sum + counts.sum
     }
 
-    /// Derives the ledger from the counters in memory.
     fileprivate init(counted status: DeliveryStatus) {
         self.init(status.note, status.losses)
         pending = 0

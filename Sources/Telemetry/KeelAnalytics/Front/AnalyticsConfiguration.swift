@@ -104,7 +104,6 @@ public struct AnalyticsConfiguration: Sendable {
         destination.observed(clock: clock) { observer(.delivered($0)) }
     }
 
-    /// Whether the redactor would remove an id from events.
     func isPersonal(_ userID: String?) -> Bool {
         guard let userID, let redactor else { return false }
         return redactor.redact(userID) != userID

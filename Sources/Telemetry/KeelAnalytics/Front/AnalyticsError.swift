@@ -107,7 +107,6 @@ extension AnalyticsError {
         }
     }
 
-    /// Maps a file system error to a code.
     init(_ error: FileSystemError, _ doing: String) {
         let code: Code =
             switch error.kind {

@@ -34,7 +34,6 @@ public struct AnalyticsService: Sendable {
     let tracker: Tracker
     let right: DeliveryRight
 
-    /// The lanes of the destinations; none while another service delivers.
     var lanes: [DestinationLane] { right.lanes }
 
     /// Opens a service, creating its folder if needed.
@@ -150,7 +149,6 @@ public struct AnalyticsService: Sendable {
         return fresh
     }
 
-    /// Reads the settings that another service stores.
     private static func settings(
         following file: SettingsFile,
         _ configuration: AnalyticsConfiguration

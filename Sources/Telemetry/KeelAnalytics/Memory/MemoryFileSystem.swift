@@ -11,7 +11,6 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// Files in memory, for a service that stores nothing on disk.
 final class MemoryFileSystem: FileSystem {
     private let files = Mutex<[String: MemoryFile]>([:])
 
@@ -98,7 +97,6 @@ private final class MemoryFile: OpenFile {
 
     func move(to path: String?) { self.path.withLock { $0 = path } }
 
-    /// Takes the lock of the file if it is free.
     func takeLock() -> Bool {
         isLocked.withLock { isLocked in
             defer { isLocked = true }

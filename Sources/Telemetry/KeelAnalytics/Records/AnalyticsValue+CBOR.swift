@@ -25,7 +25,6 @@ extension CBORWriter {
         }
     }
 
-    /// Writes a map, unordered.
     mutating func write(_ values: [String: AnalyticsValue]) {
         mapHeader(values.count)
         for (name, value) in values {
@@ -34,7 +33,6 @@ extension CBORWriter {
         }
     }
 
-    /// Writes a text, or null.
     mutating func write(_ text: String?) {
         if let text { self.text(text) } else { null() }
     }
@@ -79,7 +77,6 @@ extension CBORReader {
         return values
     }
 
-    /// Reads a text, or null as nil.
     mutating func readTextIfPresent() throws(CBORError) -> String? {
         readNullIfPresent() ? nil : try readText()
     }

@@ -1,7 +1,6 @@
 internal import KeelCBOR
 internal import KeelCore
 
-/// Writes redacted properties into a record.
 struct PropertyWriter: Sendable {
     /// The maximum nesting of arrays and objects; deeper ones become null.
     static let depthLimit = 32
@@ -100,7 +99,6 @@ struct PropertyWriter: Sendable {
         }
     }
 
-    /// Writes a number, redacted if it matches a pattern.
     private func write(
         _ value: AnalyticsValue,
         whole number: UInt64,

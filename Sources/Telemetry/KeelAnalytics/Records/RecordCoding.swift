@@ -23,7 +23,6 @@ enum RecordCoding {
     static let version: UInt64 = 1
     private static let count = 9
 
-    /// Writes the fields before the properties.
     static func begin(
         _ writer: inout CBORWriter,
         id: RecordID,

@@ -1,9 +1,7 @@
 internal import KeelCBOR
 internal import KeelCore
 
-/// The settings that a service stores next to its journal.
 struct AnalyticsSettings: Sendable, Hashable {
-    /// A session, and the time of its last event.
     struct Session: Sendable, Hashable {
         var id: String
         /// Milliseconds since 1970.

@@ -1,7 +1,6 @@
 internal import KeelCore
 internal import Synchronization
 
-/// The settings file, replaced atomically.
 final class SettingsFile: Sendable {
     private static let name = "analytics.settings"
     private static let damagedName = "analytics.settings.damaged"

@@ -1,4 +1,3 @@
-/// A tracking call, before it has an id, a time and circumstances.
 struct TrackedDraft: Sendable {
     var kind: AnalyticsRecord.Kind
     var properties: [String: AnalyticsValue] = [:]

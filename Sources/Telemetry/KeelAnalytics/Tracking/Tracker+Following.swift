@@ -88,7 +88,6 @@ extension Tracker {
         }
     }
 
-    /// Notes that a change was refused.
     func refusedChange() -> AnalyticsError {
         board.change { $0.settingsProblem = .inUse }
         return AnalyticsError(

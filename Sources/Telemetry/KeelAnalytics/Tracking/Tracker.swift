@@ -13,9 +13,7 @@ final class Tracker: Sendable {
         var ids = RecordIDs()
         var random: ClosureGenerator
         var writer: PropertyWriter
-        /// The encoded circumstances of the next record.
         var circumstances: [UInt8] = []
-        /// When each timed event began.
         var timings: [String: Duration] = [:]
         /// The last event of the session as stored, in milliseconds since 1970.
         var writtenLastSeen: Int64 = 0
@@ -78,7 +76,6 @@ final class Tracker: Sendable {
         }
     }
 
-    /// The consent in force for a purpose.
     func consent(for purpose: ConsentPurpose) -> AnalyticsConsent {
         state.withLock { update(&$0) }
         return consents[purpose]
@@ -95,7 +92,6 @@ final class Tracker: Sendable {
         configuration.observer?(.refused(code))
     }
 
-    /// Reports a tracked record to the observer.
     private func tell(_ kind: AnalyticsRecord.Kind) {
         guard let observer = configuration.observer else { return }
         observer(.tracked(state.withLock { $0.writer.redacted(kind) }))
@@ -185,7 +181,6 @@ final class Tracker: Sendable {
         try? write(&state, isSynced: false)
     }
 
-    /// The user properties that a record includes.
     private func userProperties(
         _ draft: TrackedDraft,
         _ state: inout State
@@ -328,7 +323,6 @@ final class Tracker: Sendable {
         }
     }
 
-    /// Forgets the user and the running timings.
     func forgetUser() throws(AnalyticsError) {
         try state.withLock { state throws(AnalyticsError) in
             guard !state.isFollowing else { throw refusedChange() }
@@ -394,7 +388,6 @@ extension Tracker.State {
 extension Duration {
     var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 
-    /// The length in whole milliseconds, truncated.
     var milliseconds: Int64 {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }

@@ -1,6 +1,5 @@
 import KeelAnalytics
 
-/// Amplitude's response to a request that it did not accept.
 struct AmplitudeAnswer: Decodable {
     private let error: String?
     private let missingField: String?
@@ -28,7 +27,6 @@ struct AmplitudeAnswer: Decodable {
         missingField == "api_key" || error?.lowercased().hasPrefix("invalid api key") == true
     }
 
-    /// The events at fault, by index.
     var rejections: [Int: AnalyticsRejection] {
         var rejections: [Int: AnalyticsRejection] = [:]
         for (fault, lists) in [

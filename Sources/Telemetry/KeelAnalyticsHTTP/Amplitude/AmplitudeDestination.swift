@@ -87,7 +87,6 @@ public struct AmplitudeDestination: AnalyticsDestination {
 
     // MARK: Sending
 
-    /// The outcome of one request.
     private enum Round {
         /// The outcome is final for this delivery.
         case final(DeliveryOutcome)

@@ -6,14 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An encoded Amplitude event, with its user.
 struct AmplitudeEvent: Sendable {
     let bytes: [UInt8]
     let userID: String?
     let deviceID: String
 }
 
-/// Encodes records for Amplitude.
 struct AmplitudeForm: Sendable {
     let minimumIDLength: Int
 

@@ -69,12 +69,10 @@ extension DeliveryOutcome {
 }
 
 extension DeliveryProblem {
-    /// The server failed with this status.
     static func status(_ status: Int) -> DeliveryProblem {
         DeliveryProblem("The server responded with status \(status).", status: status)
     }
 
-    /// A successful response could not be decoded.
     static func unreadable(_ status: Int) -> DeliveryProblem {
         DeliveryProblem("The server's response cannot be read.", status: status)
     }
@@ -82,7 +80,6 @@ extension DeliveryProblem {
 
 /// The records of a batch that can be sent, encoded for a vendor.
 struct PreparedBatch<Form> {
-    /// The encoded records, in the order of the batch.
     private(set) var forms: [Form] = []
     /// The index in the batch of each encoded record.
     private(set) var places: [Int] = []

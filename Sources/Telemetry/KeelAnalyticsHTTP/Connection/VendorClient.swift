@@ -9,7 +9,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Posts bodies to a vendor's server.
 struct VendorClient: Sendable {
     private let client: NetworkClient
     private let now: @Sendable () -> Date
@@ -110,7 +109,6 @@ struct PermitMiddleware: HTTPMiddleware, DeadlineEnforcing {
     }
 }
 
-/// The library's name and version, as sent to vendors.
 enum LibraryName {
     static let name = "keel"
     static let version = "0.1.0"

@@ -85,14 +85,12 @@ struct JSONWriter {
 
     // MARK: Members
 
-    /// Writes a string member, unless nil.
     mutating func member(_ name: String, _ text: String?) {
         guard let text else { return }
         key(name)
         value(text)
     }
 
-    /// Writes an integer member, unless nil.
     mutating func member(_ name: String, _ number: Int64?) {
         guard let number else { return }
         key(name)
@@ -109,7 +107,6 @@ struct JSONWriter {
         object(body)
     }
 
-    /// Writes an array member of elements that are already JSON.
     mutating func array(_ name: String, of elements: [[UInt8]]) {
         array(name) { writer in
             for element in elements { writer.raw(element) }

@@ -1,6 +1,5 @@
 import KeelAnalytics
 
-/// Rules that several vendors share.
 extension AnalyticsRecord {
     /// The user if known, otherwise the anonymous id, for vendors with a single identifier.
     var distinctID: String { userID ?? anonymousID }
@@ -29,7 +28,6 @@ extension AnalyticsRecord {
 }
 
 extension AnalyticsRejection {
-    /// A record whose encoding is too large.
     static func tooLarge(_ bytes: Int, limit: Int) -> AnalyticsRejection {
         AnalyticsRejection(
             "tooLarge",
@@ -43,14 +41,12 @@ extension AnalyticsRejection {
         AnalyticsRejection("reservedName", "\(vendor) reserves this event's name.")
     }
 
-    /// A user id that the vendor refuses.
     static func invalidUser(_ detail: String) -> AnalyticsRejection {
         AnalyticsRejection("invalidIdentifier", detail)
     }
 }
 
 extension [UInt8] {
-    /// Returns the bytes unless there are too many.
     func atMost(_ limit: Int) throws(AnalyticsRejection) -> [UInt8] {
         guard count <= limit else { throw .tooLarge(count, limit: limit) }
         return self

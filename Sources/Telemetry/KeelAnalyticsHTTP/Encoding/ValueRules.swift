@@ -15,9 +15,7 @@ struct ValueRules: Sendable {
     var textLimit = Int.max
     /// The maximum length of a property's name in UTF-16 units.
     var nameLimit = Int.max
-    /// The maximum number of members of an object and elements of an array.
     var countLimit = Int.max
-    /// The maximum nesting of objects and arrays within the properties.
     var depthLimit = 16
 
     /// Rules of a vendor that limits only the size of an event.

@@ -7,7 +7,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An encoded event, with its user.
 struct GoogleAnalyticsEvent: Sendable {
     var bytes: [UInt8]
     var anonymousID: String
@@ -15,7 +14,6 @@ struct GoogleAnalyticsEvent: Sendable {
     /// The user properties changed with it, as a JSON object.
     var userProperties: [UInt8]?
 
-    /// Whether both events can be in one request.
     func shares(with other: GoogleAnalyticsEvent) -> Bool {
         anonymousID == other.anonymousID && userID == other.userID
             && userProperties == nil && other.userProperties == nil

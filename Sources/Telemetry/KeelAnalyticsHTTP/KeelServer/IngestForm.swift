@@ -1,6 +1,5 @@
 import KeelAnalytics
 
-/// Encodes records in Keel's ingest format.
 struct IngestForm: Sendable {
     private let rules = ValueRules.lenient
 

@@ -69,7 +69,6 @@ public struct KeelServerDestination: AnalyticsDestination {
         }
     }
 
-    /// The server's response for each record.
     private struct Answer: Decodable {
         struct Refusal: Decodable {
             let id: String
@@ -81,7 +80,6 @@ public struct KeelServerDestination: AnalyticsDestination {
         let duplicates: [String]
         let rejected: [Refusal]
 
-        /// Whether it covers all of these records.
         func covers(_ ids: [String]) -> Bool {
             let known = Set(accepted).union(duplicates).union(rejected.map(\.id))
             return known.isSuperset(of: ids)

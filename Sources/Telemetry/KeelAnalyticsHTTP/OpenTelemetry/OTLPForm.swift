@@ -6,7 +6,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An encoded log record, and its resource.
 struct OTLPEvent: Sendable {
     var record: [UInt8]
     var resource: [UInt8]

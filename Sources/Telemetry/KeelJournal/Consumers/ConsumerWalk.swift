@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// Visits the records of segments for a consumer.
 struct ConsumerWalk {
     enum Decision {
         /// Returned to the consumer.

@@ -52,7 +52,6 @@ struct LostRecords {
         removals = kept + [Removal(segment: segment, id: id, count: count)]
     }
 
-    /// Replaces the file.
     func store(isSynced: Bool) throws(FileSystemError) {
         let lines = removals.map { removal in
             let (segment, id) = (

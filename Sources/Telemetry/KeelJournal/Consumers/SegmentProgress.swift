@@ -1,4 +1,3 @@
-/// The progress of a consumer in one segment.
 struct SegmentProgress: Hashable, Sendable {
     /// The segment's id; numbers repeat if the folder is deleted and recreated.
     let id: UInt64

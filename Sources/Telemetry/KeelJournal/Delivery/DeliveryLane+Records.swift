@@ -104,7 +104,6 @@ extension DeliveryLane {
         }
     }
 
-    /// Stores a note together with what a call acknowledges.
     private func store(
         _ state: inout State,
         doubtful: [JournalPosition],
@@ -152,7 +151,6 @@ extension DeliveryLane {
     }
 }
 
-/// A note that is being stored.
 private struct DraftNote {
     var note: DeliveryNote
     /// Whether the consumer has it, in memory at least: its records are not read again.
@@ -168,6 +166,5 @@ private struct DraftNote {
 }
 
 extension ConsumerCounts {
-    /// All records that the consumer has not acknowledged.
     package var sum: Int { pending + lost + corrupt }
 }

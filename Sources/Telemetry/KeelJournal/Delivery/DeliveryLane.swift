@@ -13,7 +13,6 @@ internal import Synchronization
 ///
 /// The lane's lock is held during file operations, never across a request.
 package final class DeliveryLane<Receiver: DeliveryReceiver>: Sendable {
-    /// How a run of deliveries ended.
     package enum Ending: Sendable, Hashable {
         /// No deliverable records are left.
         case drained
@@ -318,7 +317,6 @@ package final class DeliveryLane<Receiver: DeliveryReceiver>: Sendable {
 
     // MARK: Status
 
-    /// The counters and the activity now.
     package var status: DeliveryStatus {
         state.withLock { state in
             state.status.appended = consumer.journal.statistics.appended
@@ -326,7 +324,6 @@ package final class DeliveryLane<Receiver: DeliveryReceiver>: Sendable {
         }
     }
 
-    /// Shows the status to the receiver.
     package func refresh() { state.withLock { show(&$0) } }
 
     func show(_ state: inout State, _ activity: DeliveryStatus.Activity? = nil) {

@@ -36,7 +36,6 @@ package struct DeliveryNote: Sendable, Hashable {
         return isFit ? reason : "other"
     }
 
-    /// The number of delivered, purged and rejected records.
     package var sum: Int { delivered + purged + rejected.values.reduce(0, +) }
 
     var bytes: [UInt8] {

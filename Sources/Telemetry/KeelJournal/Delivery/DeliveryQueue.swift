@@ -24,7 +24,6 @@ struct DeliveryQueue<Item: Sendable>: Sendable {
     private let lastSuspectLimit = 1024
 
     private let recordLimit: Int
-    /// The maximum number of items per batch, reduced after batches that were too large.
     private(set) var batchLimit: Int
     /// The same before the search for an item that is too large.
     private var batchLimitBefore: Int

@@ -36,7 +36,6 @@ extension DeliveryReceiver {
     package func show(_ status: DeliveryStatus) {}
 }
 
-/// The decision about a record before it is sent.
 package enum DeliveryDecision<Item: Sendable>: Sendable {
     /// Sent.
     case send(Item, size: Int)
@@ -54,7 +53,6 @@ package enum DeliveryFate: Sendable, Hashable {
     case rejected(String)
 }
 
-/// The outcome of sending a batch.
 package enum DeliveryReply: Sendable {
     /// The items at these indices are rejected, for these reasons; all others have arrived.
     case settled(rejected: [Int: String])
@@ -91,7 +89,6 @@ package struct DeliveryStatus: Sendable {
         case idle, delivering, waiting, misconfigured
     }
 
-    /// The counts of records with a final outcome.
     package internal(set) var note: DeliveryNote
     /// The records lost to the journal's bounds and to damage, as last counted.
     package internal(set) var losses: ConsumerCounts
@@ -102,9 +99,7 @@ package struct DeliveryStatus: Sendable {
     /// The number of records appended since.
     package internal(set) var appended = 0
     package internal(set) var activity = Activity.idle
-    /// The number of consecutive failures.
     package internal(set) var failures = 0
-    /// The reason for the last failure; nil after a success.
     package internal(set) var failure: DeliveryFailure?
 
     init(_ note: DeliveryNote, _ losses: ConsumerCounts) {

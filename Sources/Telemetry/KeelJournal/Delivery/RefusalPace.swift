@@ -5,11 +5,9 @@ package import KeelCore
 /// Halving a batch retries immediately, which finds one bad record in a few requests. Without a
 /// limit, a receiver that refuses everything would get twice as many requests as there are records.
 struct RefusalPace: Sendable {
-    /// The maximum number of refusals per minute.
     private static let limit = 30
     private static let window = Duration.seconds(60)
 
-    /// The refusals of the last minute, oldest first.
     private var times: [Duration] = []
 
     /// Notes a refusal at a time on a timeline; returns how long to pause, or nil to continue immediately.

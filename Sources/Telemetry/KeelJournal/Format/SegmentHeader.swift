@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// The first 40 bytes of a segment.
 struct SegmentHeader: Hashable, Sendable {
     static let byteCount = 40
     private static let magic: UInt32 = 0x314C_4A4B  // "KJL1"

@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// Reads a segment frame by frame.
 struct SegmentScanner {
     /// The maximum content length: the longest record, and room for the sealing overhead.
     static let contentLimit = (16 << 20) + 4096

@@ -11,7 +11,6 @@ public struct LogFileConfiguration: Sendable {
         /// At every multiple of this many seconds since 1970, from 1 second to 400 days.
         case seconds(Int)
 
-        /// The length in microseconds.
         var length: Int64 {
             switch self {
             case .hour: 3600 * 1_000_000

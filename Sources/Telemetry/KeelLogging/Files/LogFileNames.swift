@@ -27,7 +27,6 @@ struct LogFileNames: Sendable {
         self.path = Self.path(of: name, in: self.folder)
     }
 
-    /// The lock held while one file replaces another.
     var lock: String { path(of: ".\(name).lock") }
     /// The lock held by the process that maintains the rotated files.
     var workLock: String { path(of: ".\(name).work.lock") }
@@ -40,7 +39,6 @@ struct LogFileNames: Sendable {
         folder == "/" ? "/\(name)" : "\(folder)/\(name)"
     }
 
-    /// The name of a file rotated at a time in microseconds since 1970.
     func rotated(at time: Int64) -> String { "\(stem)-\(Self.stamp(of: time))\(ending)" }
 
     /// A time as used in names: `20261122T094513.123456Z` (ISO 8601, basic format).
@@ -76,7 +74,6 @@ struct LogFileNames: Sendable {
         return files.values.sorted { $0.time < $1.time }
     }
 
-    /// Whether the text has the form `20261122T094513.123456Z`.
     private static func isTime(_ text: Substring) -> Bool {
         text.utf8.count == 23
             && zip(text.utf8, "00000000T000000.000000Z".utf8).allSatisfy { byte, pattern in

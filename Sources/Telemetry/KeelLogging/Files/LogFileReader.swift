@@ -32,7 +32,6 @@ public final class LogFileReader {
 
     private let names: LogFileNames
     private let files: any FileSystem
-    /// Rotated files still to be read, oldest first.
     private var waiting: ArraySlice<RotatedLogFile> = []
     /// The names of the rotated files in the last two lists: one that is compressed meanwhile can be missing in a list.
     ///

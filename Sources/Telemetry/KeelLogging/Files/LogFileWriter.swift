@@ -22,19 +22,15 @@ struct LogFileWriter: ~Copyable {
     private var line = LineBuffer(keepsCallSites: true)
     /// The length of the file, as far as this process knows.
     private var size = 0
-    /// The number of bytes written since the file was last checked.
     private var unseen = 0
     /// When the file was last checked, in record time.
     private var lastCheck: Int64
-    /// When the current period ends.
     private var periodEnd = Int64.max
-    /// Whether the last line is incomplete.
     private var isTorn = false
     /// The earliest record time at which a failed rotation or opening is retried.
     private var nextAttempt = Int64.min
     /// The time in the name of the last rotated file.
     private var lastRotation = Int64.min
-    /// Whether there is unsynchronized data.
     private var isDirty = false
     /// Whether names in the folder have changed since it was last synchronized.
     private var hasNewNames = false
@@ -188,7 +184,6 @@ struct LogFileWriter: ~Copyable {
         }
     }
 
-    /// Starts a new file now, unless the current one is empty.
     mutating func rotateNow() -> Bool {
         nextAttempt = .min
         look(at: lastCheck)

@@ -3,7 +3,6 @@
 internal import KeelCore
 internal import KeelZlib
 
-/// The complete lines of one log file.
 final class LogLines {
     private static let pieceByteCount = 64 << 10
     /// Keel writes no longer lines; others are returned in parts, which are not records.
@@ -14,10 +13,8 @@ final class LogLines {
     private var isInflating = false
     /// The offset of the next bytes in the file; `Int.max` once reading is over.
     private var offset = 0
-    /// Compressed bytes read but not yet used.
     private var compressed: ArraySlice<UInt8> = []
     private var bytes: ArraySlice<UInt8> = []
-    /// How many bytes were already searched for a line end.
     private var searched = 0
 
     init(plain file: any OpenFile) {

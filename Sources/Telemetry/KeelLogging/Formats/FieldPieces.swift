@@ -91,7 +91,6 @@ struct FieldPieces: ~Copyable, @unchecked Sendable {
         count += 1
     }
 
-    /// Compares two names, returning a negative number, zero or a positive number.
     private func compare(_ one: Piece, _ other: Piece) -> Int {
         if one.key != other.key { return one.key < other.key ? -1 : 1 }
         let bytes = text.bytes

@@ -144,7 +144,6 @@ package enum JSONLine {
 }
 
 extension LineBuffer {
-    /// Appends a byte as two hexadecimal digits.
     package mutating func append(hexDigits byte: UInt8) {
         for digit in [byte >> 4, byte & 0xF] {
             append(digit < 10 ? digit + 0x30 : digit - 10 + 0x61)

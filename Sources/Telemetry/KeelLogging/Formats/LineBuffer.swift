@@ -15,7 +15,6 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
     /// `2026-11-22T09:45:13`.
     private let stamp = UnsafeMutableRawPointer.allocate(byteCount: 32, alignment: 8)
     private var stampLength = 0
-    /// The cached parts of earlier lines.
     var sites: CallSites
 
     /// The capacity kept for the next line; a larger buffer is freed.
@@ -91,7 +90,6 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         count += length
     }
 
-    /// Appends a number below a million in six decimal digits.
     mutating func append(sixDigits number: Int) {
         makeRoom(for: 6)
         let out = memory + count
@@ -136,7 +134,6 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         text.withBytes { append(json: $0) }
     }
 
-    /// Appends UTF-8 bytes as a JSON string.
     mutating func append(json bytes: UnsafeBufferPointer<UInt8>) {
         // An escape takes at most six bytes.
         makeRoom(for: bytes.count * 6 + 16)

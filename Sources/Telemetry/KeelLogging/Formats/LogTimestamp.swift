@@ -7,7 +7,6 @@ struct LogTimestamp {
     let year: Int64
     let month: Int64
     let day: Int64
-    /// Seconds since midnight.
     let second: Int64
     let microsecond: Int64
 

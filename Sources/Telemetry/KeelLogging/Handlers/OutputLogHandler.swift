@@ -23,7 +23,6 @@ public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     public let label: String
 
     private let recorder: LogRecorder
-    /// The fields of the metadata, computed once.
     private var base: [LogField] = []
     /// The output, if it can write events without records.
     private let direct: (any DirectLogOutput)?

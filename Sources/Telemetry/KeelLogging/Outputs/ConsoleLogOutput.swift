@@ -35,7 +35,6 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
         var statistics = LogOutputStatistics()
         /// Records dropped since the last record was written.
         var unreported = DroppedLogRecords()
-        /// Whether the last line is incomplete.
         var isTorn = false
     }
 

@@ -73,7 +73,6 @@ struct LogQueue {
         return gone
     }
 
-    /// Removes and returns the oldest record.
     mutating func popFirst() -> LogRecord? {
         var oldest: (lane: Int, entry: Entry)?
         for lane in lanes.indices {

@@ -19,7 +19,6 @@ package struct LogWorker: Sendable {
         self.wait = wait
     }
 
-    /// Returns a worker over a serial Dispatch queue.
     package static func background(_ name: String) -> LogWorker {
         let queue = DispatchQueue(label: name, qos: .utility)
         return LogWorker(begin: { queue.async(execute: $0) }, wait: { queue.sync {} })

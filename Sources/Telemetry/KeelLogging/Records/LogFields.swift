@@ -93,7 +93,6 @@ extension LogValue {
 }
 
 extension Logger.MetadataValue {
-    /// The check that the value needs.
     var rule: LogField.Rule {
         guard case .stringConvertible = self else { return .names }
         return switch attributes[LogSensitivity.self] {

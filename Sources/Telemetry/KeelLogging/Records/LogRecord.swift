@@ -160,7 +160,6 @@ extension LogRecord {
 
 /// The number of dropped records, by level.
 public struct DroppedLogRecords: Sendable, Hashable {
-    /// The nonzero counts.
     private var counts: [Logger.Level: Int] = [:]
 
     /// Creates counts of zero.
@@ -177,7 +176,6 @@ public struct DroppedLogRecords: Sendable, Hashable {
         set { counts[level] = newValue == 0 ? nil : newValue }
     }
 
-    /// Adds other dropped records.
     package mutating func add(_ others: DroppedLogRecords) {
         for (level, count) in others.counts { self[level] += count }
     }

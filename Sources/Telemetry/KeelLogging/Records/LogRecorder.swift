@@ -19,7 +19,6 @@ public final class LogRecorder: Sendable {
     private struct Scratch: ~Copyable {
         /// A cache of whether names are sensitive.
         var names = RecentNames()
-        /// The fields of a line written without a record.
         var pieces = FieldPieces()
     }
 

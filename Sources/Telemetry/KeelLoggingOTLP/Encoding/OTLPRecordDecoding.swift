@@ -51,7 +51,6 @@ extension StoredLogRecord {
 }
 
 extension LogRecord {
-    /// Restores an attribute to the property it came from.
     fileprivate mutating func take(_ field: LogField) {
         switch (field.name, field.value) {
         case ("log.record.uid", _): break

@@ -43,7 +43,6 @@ extension ProtobufWriter {
     private static let traceNames: [String] = ["trace_id", "trace-id", "traceId", "traceID"]
     private static let spanNames: [String] = ["span_id", "span-id", "spanId", "spanID"]
 
-    /// Writes a `KeyValue` with a string value.
     mutating func attribute(_ field: Int, _ key: String, _ text: String) {
         message(field) { pair in
             pair.string(OTLPFields.KeyValue.key, key)
@@ -88,7 +87,6 @@ extension LogField {
 }
 
 extension Logger.Level {
-    /// The OTLP `SeverityNumber` of the level.
     var severityNumber: UInt64 {
         switch self {
         case .trace: 1

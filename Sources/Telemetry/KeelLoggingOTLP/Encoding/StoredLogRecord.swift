@@ -18,7 +18,6 @@ struct StoredLogRecord {
     static let version: UInt8 = 1
 
     let label: String
-    /// The bytes of the `LogRecord` message.
     let message: ArraySlice<UInt8>
 
     /// Parses a stored record; nil if its version is unknown or it is corrupt.

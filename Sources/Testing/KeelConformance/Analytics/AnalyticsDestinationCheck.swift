@@ -49,7 +49,7 @@ public struct AnalyticsDestinationCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Runs the check on a destination, recording an issue with the current test for each violation.
+    /// Runs the check on a destination, recording an issue for each violation.
     ///
     /// - Throws: An error of opening the destination, of its `size(of:)`, or of reading what the other side has
     ///   received.

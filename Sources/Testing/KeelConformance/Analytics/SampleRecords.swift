@@ -7,7 +7,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Records of every kind, with values of every kind.
 enum SampleRecords {
     /// A text that must not appear in any problem or rejection.
     static let secret = "confidential-value-4711"

@@ -63,7 +63,7 @@ public struct CacheTierCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Runs the check on a tier, recording an issue with the current test for each violation.
+    /// Runs the check on a tier, recording an issue for each violation.
     ///
     /// - Throws: An error of the tier that the promise does not allow.
     public func run(on subject: CacheTierSubject) async throws {

@@ -3,7 +3,6 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// A tier opened for one check, on its own clock.
 final class TierUnderTest: Sendable {
     let clock = TestClock()
     private let time: CacheClock

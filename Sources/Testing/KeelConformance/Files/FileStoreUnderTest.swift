@@ -2,7 +2,6 @@ import Foundation
 import KeelFiles
 import Testing
 
-/// A store opened for one check.
 struct FileStoreUnderTest: Sendable {
     let adapter: any FileStoreAdapter
     let files: FileStore
@@ -35,7 +34,6 @@ struct FileStoreUnderTest: Sendable {
         try await files.write(Data(text.utf8), to: path, options: options)
     }
 
-    /// Returns the text of a file; nil if the file is missing.
     func text(_ path: FileStorePath) async throws(FileStoreError) -> String? {
         try await files.readIfPresent(path).map { String(decoding: $0, as: UTF8.self) }
     }

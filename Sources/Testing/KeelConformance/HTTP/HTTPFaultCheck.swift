@@ -46,7 +46,7 @@ public struct HTTPFaultCheck: Sendable, CustomTestStringConvertible {
     /// The fault and its outcome.
     public var testDescription: String { "\(fault) → \(outcome)" }
 
-    /// Provokes the fault, recording an issue with the current test for a different outcome.
+    /// Provokes the fault, recording an issue for a different outcome.
     ///
     /// - Throws: The error that prevents the fault.
     public func run(on subject: HTTPTransportSubject) async throws {

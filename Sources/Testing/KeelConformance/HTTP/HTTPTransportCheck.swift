@@ -68,7 +68,7 @@ public struct HTTPTransportCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Runs the check on a transport, recording an issue with the current test for each violation.
+    /// Runs the check on a transport, recording an issue for each violation.
     ///
     /// - Throws: An error of the transport that the promise does not allow.
     public func run(on subject: HTTPTransportSubject) async throws {

@@ -3,7 +3,6 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-/// A transport and an origin that it can reach.
 struct TransportUnderTest: Sendable {
     let transport: any HTTPTransport
     let origin: any HTTPTestOrigin

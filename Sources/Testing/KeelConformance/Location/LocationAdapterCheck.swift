@@ -66,7 +66,7 @@ public struct LocationAdapterCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Runs the check on a source, recording an issue with the current test for each violation.
+    /// Runs the check on a source, recording an issue for each violation.
     ///
     /// - Throws: An error of the source that the promise does not allow.
     public func run(on subject: LocationAdapterSubject) async throws {

@@ -4,7 +4,6 @@ import KeelLocation
 import Synchronization
 import Testing
 
-/// A source opened for one check.
 final class LocationUnderTest: Sendable {
     let source: LocationAdapterSubject.Source
     private let subject: LocationAdapterSubject
@@ -105,7 +104,6 @@ final class LocationReports: Sendable {
 
     func isEnded(by end: @escaping @Sendable () -> Void) { state.withLock { $0.end = end } }
 
-    /// Ends the monitoring; may be called again.
     func end() { state.withLock { $0.end }?() }
 
     var events: [LocationEvent] { state.withLock { $0.events } }
@@ -142,7 +140,6 @@ final class LocationReports: Sendable {
     }
 }
 
-/// Returns a fix with only a place and a whole second.
 func placeFix(_ latitude: Double, _ longitude: Double, second: Int = 0) throws -> LocationFix {
     try LocationFix(
         LocationCoordinate(latitude: latitude, longitude: longitude),

@@ -47,7 +47,7 @@ public struct LocalDataSourceCheck<Element: Sendable & Equatable>: Sendable,
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Runs the check on a source, recording an issue with the current test for each violation.
+    /// Runs the check on a source, recording an issue for each violation.
     ///
     /// - Throws: An error of the source that the promise does not allow.
     public func run(on subject: LocalDataSourceSubject<Element>) async throws {

@@ -2,7 +2,6 @@ public import Foundation
 public import KeelRepositories
 internal import Testing
 
-/// An open source with the operations of checks.
 struct LocalDataSourceUnderTest<Element: Sendable & Equatable>: Sendable {
     let source: any LocalDataSource<Element>
     let subject: LocalDataSourceSubject<Element>

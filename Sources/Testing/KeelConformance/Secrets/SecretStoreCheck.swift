@@ -72,7 +72,7 @@ public struct SecretStoreCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Runs the check on a store, recording an issue with the current test for each violation.
+    /// Runs the check on a store, recording an issue for each violation.
     ///
     /// - Throws: An error of the store that the promise does not allow.
     public func run(on subject: SecretStoreSubject) async throws {

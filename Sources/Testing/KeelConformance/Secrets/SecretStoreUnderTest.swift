@@ -42,7 +42,6 @@ struct SecretStoreUnderTest: Sendable {
 
     var features: SecretStoreSubject.Features { subject.features }
 
-    /// Returns a view of another service in the same store.
     func other(_ suffix: String = ".other") throws -> SecretStore {
         try SecretStore(adapter, service: store.service + suffix)
     }

@@ -72,7 +72,6 @@ struct ChangeFollower {
         revisions[path] = revision
     }
 
-    /// Expects that the copy equals the store's collection.
     func expectEqualToStore(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let stored = try await store.client.queryDocuments(store.query)
         let copy = documents.values.filter { $0.path.collection == store.collection }

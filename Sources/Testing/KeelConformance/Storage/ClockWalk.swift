@@ -11,7 +11,6 @@ import Testing
 /// commit time of the store never goes backward and names a state that can be read again. Once the clock is right, so
 /// is the time of every document that is not ahead of it.
 package struct ClockWalk: Sendable {
-    /// A wall clock that only a walk or a check sets.
     package final class Wall: Sendable {
         private let time = Mutex(Timestamp(microseconds: 1_780_000_000_000_000))
 
@@ -59,7 +58,6 @@ package struct ClockWalk: Sendable {
     }
 }
 
-/// The state of a walk and the model of the store.
 private struct ClockWalkRun {
     private struct Moment {
         let time: Timestamp

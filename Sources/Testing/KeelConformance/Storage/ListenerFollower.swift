@@ -72,7 +72,6 @@ enum ListenerKind: Sendable, CaseIterable {
         }
     }
 
-    /// Returns a client whose first calls fail, on a clock with short pauses.
     func client(
         on adapter: some StorageAdapter,
         failing faults: [StorageFault?] = []
@@ -80,7 +79,6 @@ enum ListenerKind: Sendable, CaseIterable {
         client(on: adapter.failing(faults))
     }
 
-    /// Returns a client whose calls fail as a closure says.
     func client(
         on adapter: some StorageAdapter,
         failing fault: @escaping @Sendable (StorageCall) -> StorageFault?

@@ -23,7 +23,6 @@ struct ResultFollower {
         self.init(store, ChangeRequest(followingResultOf: query))
     }
 
-    /// The result, by path.
     var result: [Document] { documents.values.sorted { $0.path < $1.path } }
 
     /// Takes pages until the result is as expected.

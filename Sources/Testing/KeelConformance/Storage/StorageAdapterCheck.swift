@@ -101,7 +101,7 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Runs the check on an adapter, recording an issue with the current test for each violation.
+    /// Runs the check on an adapter, recording an issue for each violation.
     ///
     /// - Throws: An error of the adapter that the promise does not allow.
     public func run(on adapter: some StorageAdapter) async throws {

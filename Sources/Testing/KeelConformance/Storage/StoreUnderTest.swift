@@ -36,7 +36,6 @@ struct StoreUnderTest: Sendable {
         try await client.updateDocument(path(id), changes)
     }
 
-    /// Applies transforms to a document and returns their results.
     @discardableResult
     func transform(
         _ field: FieldPath,
@@ -46,7 +45,6 @@ struct StoreUnderTest: Sendable {
         return try #require(receipt.outcomes.first).transformResults
     }
 
-    /// Stores documents by id, in large batches.
     func fill(_ documents: KeyValuePairs<String, DocumentFields>) async throws {
         try await fill(all: documents.map { ($0.key, $0.value) })
     }
@@ -87,7 +85,6 @@ struct StoreUnderTest: Sendable {
         try await client.queryDocuments(query).map(\.id)
     }
 
-    /// Returns the ids of a filter's results, sorted.
     func ids(where filter: DocumentFilter) async throws -> [String] {
         try await ids(query.where(filter)).sorted()
     }

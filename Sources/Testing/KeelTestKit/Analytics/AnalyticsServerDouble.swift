@@ -166,7 +166,6 @@ struct VendorVerdict {
     }
 }
 
-/// A request with its body decoded.
 struct VendorRequest {
     let method: String
     let path: String
@@ -209,7 +208,6 @@ struct VendorRequest {
         return mediaType == "application/json" ? VendorJSON(body) : nil
     }
 
-    /// Parses the fields of a form or of a URL's query.
     static func form(_ text: Substring) -> [String: String] {
         var fields: [String: String] = [:]
         for pair in text.split(separator: "&") {

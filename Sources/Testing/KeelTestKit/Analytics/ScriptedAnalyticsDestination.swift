@@ -73,13 +73,10 @@ public final class ScriptedAnalyticsDestination: AnalyticsDestination {
     /// The number of deliveries.
     public var callCount: Int { state.withLock { $0.batches.count } }
 
-    /// The number of records that arrived again.
     package var repeatedCount: Int { state.withLock { $0.repeated } }
 
-    /// The largest number of concurrent deliveries.
     package var peakCount: Int { state.withLock { $0.peak } }
 
-    /// Replaces the faults of the next deliveries.
     package func setFaults(_ faults: [AnalyticsFault?]) { state.withLock { $0.faults = faults } }
 
     // MARK: Destination
@@ -142,7 +139,6 @@ public indirect enum AnalyticsFault: Sendable, Hashable {
 
     static let cancellation = DeliveryProblem("the request was canceled")
 
-    /// Whether the batch arrives despite the fault.
     var hasArrived: Bool { self == .lostReply }
 
     var outcome: DeliveryOutcome {

@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// A JSON value of any shape.
 enum VendorJSON: Sendable, Hashable {
     case null
     case boolean(Bool)
@@ -52,7 +51,6 @@ enum VendorJSON: Sendable, Hashable {
         }
     }
 
-    /// The nesting depth of objects and arrays.
     var depth: Int {
         switch self {
         case .array(let elements): 1 + (elements.map(\.depth).max() ?? 0)
@@ -70,7 +68,6 @@ enum VendorJSON: Sendable, Hashable {
         return text
     }
 
-    /// The number of bytes of ``compact``.
     var size: Int { compact.utf8.count }
 
     private func write(to text: inout String) {

@@ -48,9 +48,9 @@ public enum CacheTierCall: Sendable {
 public enum CacheTierFault: Sendable {
     /// The call fails before it reaches the tier below.
     case failure(CacheError)
-    /// The call takes effect, but the caller gets this error in place of the reply.
+    /// The call takes effect, but the caller gets this error.
     case lostReply(CacheError)
-    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
+    /// The call is delayed on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: CacheTierFault?)
 
     /// Fails the call before it reaches the tier below.

@@ -6,7 +6,6 @@ protocol DelayingFault: Sendable {
 }
 
 extension DelayingFault {
-    /// The fault without its initial delays.
     var withoutDelay: Self? {
         var fault: Self? = self
         while let (_, rest) = fault?.initialDelay { fault = rest }

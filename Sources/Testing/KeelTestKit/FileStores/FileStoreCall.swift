@@ -53,13 +53,13 @@ public enum FileStoreCall: Sendable, Hashable {
 public enum FileStoreFault: Sendable {
     /// The call fails before it reaches the store.
     case failure(FileStoreError)
-    /// The call takes effect, but the caller gets this error in place of the reply.
+    /// The call takes effect, but the caller gets this error.
     case lostReply(FileStoreError)
     /// The content of a read or a write ends with this error after the given number of bytes.
     ///
     /// Shorter content is complete, and other calls get through.
     case cutOff(after: Int, FileStoreError)
-    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
+    /// The call is delayed on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: FileStoreFault?)
 
     /// Fails the call before it reaches the store.

@@ -135,7 +135,6 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
         var token: String?
         var idToken: String?
 
-        /// The e-mail address as the service keeps it.
         var address: String? { email?.lowercased() }
     }
 

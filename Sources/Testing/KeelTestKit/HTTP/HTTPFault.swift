@@ -8,7 +8,7 @@ public enum HTTPFault: Sendable {
     case lostReply(TransportError)
     /// The body of the response fails with this error after the given number of bytes, or at its end if it is shorter.
     case brokenBody(after: Int, TransportError)
-    /// The exchange is delayed by this duration on the clock, then the other fault applies; nil lets it through.
+    /// The exchange is delayed on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: HTTPFault?)
 
     /// Fails the exchange before it reaches the transport below; the server does nothing.

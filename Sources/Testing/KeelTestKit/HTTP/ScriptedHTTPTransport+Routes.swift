@@ -15,7 +15,6 @@ extension ScriptedHTTPTransport {
         public subscript(name: String) -> String { parameters[name] ?? "" }
     }
 
-    /// A handler of the calls with one method and path.
     struct Route: Sendable {
         let method: HTTPRequest.Method
         let template: String
@@ -79,7 +78,6 @@ extension ScriptedHTTPTransport {
 }
 
 extension ScriptedHTTPTransport.State {
-    /// Returns the answer of the first matching route.
     mutating func route(
         _ call: ScriptedHTTPTransport.Call
     ) -> ScriptedHTTPTransport.Answer? {

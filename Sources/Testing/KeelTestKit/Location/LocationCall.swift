@@ -42,7 +42,7 @@ public enum LocationFault: Sendable {
     case silence
     /// A monitoring ends with this failure after the given number of fixes; other calls get through.
     case interruption(after: Int, LocationError)
-    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
+    /// The call is delayed on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: LocationFault?)
 
     /// Fails the call before it reaches the adapter below.

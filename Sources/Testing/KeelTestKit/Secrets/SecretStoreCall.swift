@@ -33,9 +33,9 @@ public enum SecretStoreCall: Sendable, Hashable {
 public enum SecretStoreFault: Sendable {
     /// The call fails before it reaches the store.
     case failure(SecretError)
-    /// The call takes effect, but the caller gets this error in place of the reply.
+    /// The call takes effect, but the caller gets this error.
     case lostReply(SecretError)
-    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
+    /// The call is delayed on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: SecretStoreFault?)
 
     /// Fails the call before it reaches the store.

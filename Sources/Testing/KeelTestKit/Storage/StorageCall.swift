@@ -38,13 +38,13 @@ public enum StorageCall: Sendable, Hashable {
 public enum StorageFault: Sendable {
     /// The call fails before it reaches the adapter below.
     case failure(StorageError)
-    /// The call takes effect, but the caller gets this error in place of the reply.
+    /// The call takes effect, but the caller gets this error.
     case lostReply(StorageError)
     /// The batches of a commit at these positions fail, and the others are committed.
     ///
     /// Other calls get through.
     case failedBatches(Set<Int>, StorageError)
-    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
+    /// The call is delayed on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: StorageFault?)
 
     /// Fails the call before it reaches the adapter below.

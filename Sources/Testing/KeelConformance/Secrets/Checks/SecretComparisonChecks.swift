@@ -131,7 +131,6 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// Runs a call many times at once and returns how often it returns true.
     private static func count(
         of number: Int,
         _ call: @escaping @Sendable (Int) async throws -> Bool

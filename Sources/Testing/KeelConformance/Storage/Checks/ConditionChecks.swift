@@ -23,7 +23,6 @@ extension StorageAdapterCheck {
             }
         }
 
-        /// Returns the document that this write leaves.
         func result(on old: DocumentFields?) -> DocumentFields? {
             switch self {
             case .set: ["new": 1]

@@ -110,7 +110,6 @@ extension StoreUnderTest {
         return try QueryValidation.checked(document.map { query.start(after: $0) } ?? query)
     }
 
-    /// Changes all documents, adds some and deletes one.
     fileprivate func meddle() async throws {
         for document in try await client.queryDocuments(query) {
             try await client.updateDocument(document.path, [.increment("n", by: 1)])
@@ -121,7 +120,6 @@ extension StoreUnderTest {
         try await client.deleteDocument(path("39"))
     }
 
-    /// Returns the results of reads as texts.
     fileprivate func answers(
         _ operations: [ReadOperation],
         asOf time: Timestamp?

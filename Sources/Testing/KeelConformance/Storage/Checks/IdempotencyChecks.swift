@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks that batches with an id take effect once.
     package static let idempotency: [Self] = [
         once("committing a batch again changes nothing") { store in
             let id = DocumentPath.randomID()

@@ -90,10 +90,8 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// A string longer than the part of a value that an index holds.
     private static let prefix = String(repeating: "x", count: 1_600)
 
-    /// The documents, keyed by id.
     fileprivate static let longDocuments: [String: DocumentFields] = [
         "short": ["v": "x", "n": 9],
         "exact": ["v": .string(String(repeating: "x", count: 1_499)), "n": 8],

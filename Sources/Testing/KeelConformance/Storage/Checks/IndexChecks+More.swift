@@ -200,7 +200,6 @@ extension StoreUnderTest {
         try await client.setDocument(below.document("x"), ["a": 1, "b": 2])
     }
 
-    /// Changes, deletes and adds some of these documents.
     func changeForIndexes() async throws {
         try await client.commit { batch in
             batch.delete(path("12"))

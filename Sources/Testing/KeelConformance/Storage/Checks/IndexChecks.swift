@@ -6,7 +6,6 @@ extension StorageAdapterCheck {
         indexRows.flatMap { [sameResults($0), keptUp($0), exactSuggestion($0), strict($0)] }
         + indexChecks + longValueChecks
 
-    /// A query and the index that serves it.
     struct IndexRow: Sendable {
         let name: String
         let components: [IndexDefinition.Component]

@@ -213,7 +213,6 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// Returns the store at a past time, with the same collection.
     fileprivate func asOf(_ time: Timestamp) throws -> StoreUnderTest {
         StoreUnderTest(adapter, client: try client.asOf(time), named: name)
     }

@@ -4,7 +4,6 @@ import Testing
 extension StorageAdapterCheck {
     package static let textSearch: [Self] = searchRows.map(searchCheck) + searchChecks
 
-    /// A search over the four documents of `fillForSearch` and its result.
     private typealias SearchRow = (
         promise: String, query: @Sendable (DocumentQuery) -> DocumentQuery, found: [String]
     )

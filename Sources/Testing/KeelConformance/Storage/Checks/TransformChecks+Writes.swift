@@ -182,7 +182,6 @@ extension StorageAdapterCheck {
 }
 
 extension Timestamp {
-    /// The time truncated to milliseconds.
     fileprivate var inMilliseconds: Timestamp {
         Timestamp(microseconds: microseconds - ((microseconds % 1_000) + 1_000) % 1_000)
     }

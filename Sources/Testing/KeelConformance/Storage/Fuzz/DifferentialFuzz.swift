@@ -77,7 +77,6 @@ struct FuzzRun {
     private var batchIDs: [String] = []
     private var indexCount = 0
     private var momentCount = 0
-    /// The queries for which an index was declared.
     private var indexedQueries: [DocumentQuery] = []
     private let capabilities: StorageCapabilities
 
@@ -172,7 +171,6 @@ struct FuzzRun {
         return source.random.number(max(0, momentCount - 20)...momentCount - 1)
     }
 
-    /// Declares an index on both sides, up to a maximum.
     private mutating func declare(_ index: IndexDefinition) async throws -> Bool {
         // Each write updates every index, so a few dozen indexes make each step slow.
         guard capabilities.contains(.declaredIndexes), indexCount < 24 else { return false }

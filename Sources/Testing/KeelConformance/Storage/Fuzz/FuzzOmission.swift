@@ -29,7 +29,6 @@ extension DifferentialFuzz {
 extension FuzzSource {
     func omits(_ omission: DifferentialFuzz.Omission) -> Bool { omissions.contains(omission) }
 
-    /// Returns whether a query needs what the run leaves out.
     func omits(_ query: DocumentQuery) -> Bool {
         if isReversed(query), omits(query.scope.isEverything ? .reversedTrees : .descendingIDs) {
             return true
@@ -41,7 +40,6 @@ extension FuzzSource {
             && !fields.allSatisfy(\.isDocumentID)
     }
 
-    /// Returns whether aggregations of a query need what the run leaves out.
     func omits(_ query: DocumentQuery, _ aggregations: [Aggregation]) -> Bool {
         guard omits(.idsWithFields), aggregations.contains(where: { $0.field != nil }) else {
             return false

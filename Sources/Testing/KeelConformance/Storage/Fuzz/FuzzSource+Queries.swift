@@ -29,7 +29,6 @@ extension FuzzSource {
         return omits(query) ? nil : try? QueryValidation.checked(query)
     }
 
-    /// Returns a query over everything below a document.
     private mutating func treeQuery() -> DocumentQuery? {
         var query = DocumentQuery.everything(under: path())
         if random.hits(1, in: 4) { query = query.where(idFilter()) }

@@ -17,7 +17,6 @@ struct FuzzWrite: CustomStringConvertible {
     var description: String { "\(path) \(operation) if \(condition)" }
 }
 
-/// A batch in an adapter-independent form.
 struct FuzzBatch: CustomStringConvertible {
     var id: String?
     var writes: [FuzzWrite]
@@ -112,7 +111,6 @@ extension FuzzSource {
         }
     }
 
-    /// Returns changes of disjoint fields.
     private mutating func changes() -> [FieldChange] {
         var changes: [FieldChange] = []
         for _ in 0..<random.number(1...4) {

@@ -101,7 +101,6 @@ struct FuzzSource {
         .array((0..<random.number(0...3)).map { _ in element(depth: depth - 1) })
     }
 
-    /// Returns a value that may be an element of a list.
     mutating func element(depth: Int = 0) -> DocumentValue {
         let value = value(depth: depth)
         switch value {
@@ -155,7 +154,6 @@ extension SeededRandom {
 
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    /// Returns one of some values, of which there must be one.
     mutating func pick<Value>(_ values: [Value]) -> Value {
         values[Int.random(in: 0..<values.count, using: &self)]
     }

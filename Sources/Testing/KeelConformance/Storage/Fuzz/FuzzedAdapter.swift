@@ -94,7 +94,6 @@ struct FuzzedAdapter {
 
     // MARK: Reading
 
-    /// Remembers the present state, to read it once it is past.
     mutating func remember() async throws {
         var request = ReadRequest(.documents([]))
         request.needsTime = true

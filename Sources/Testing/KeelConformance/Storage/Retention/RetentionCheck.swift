@@ -2,7 +2,6 @@ package import KeelStorage
 package import KeelStorageAdapting
 import Testing
 
-/// An adapter that trims its change log.
 package protocol RetainingAdapter: StorageAdapter {
     /// Removes everything beyond the retention.
     func trim() async throws(StorageError)
@@ -81,7 +80,6 @@ struct RetentionRun: Sendable {
         try await apply(WriteBatch([DocumentWrite(path, .delete)]))
     }
 
-    /// Returns how often ``counter`` was applied.
     func count() async throws -> DocumentValue? {
         let result = try await adapter.read(ReadRequest(.documents(["a/1"])))
         guard case .documents(let found) = result.payload else { return nil }

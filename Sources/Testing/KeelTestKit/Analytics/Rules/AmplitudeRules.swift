@@ -91,7 +91,6 @@ private struct AmplitudeRules: VendorRules {
         return verdict
     }
 
-    /// The events that break a rule, by field.
     private struct Lists {
         var missing: [String: [Int]] = [:]
         var invalid: [String: [Int]] = [:]

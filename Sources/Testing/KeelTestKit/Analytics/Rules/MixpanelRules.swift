@@ -230,7 +230,6 @@ private struct MixpanelEvent {
 }
 
 extension VendorJSON {
-    /// Whether every object and array in the value has fewer than 255 members.
     fileprivate var isSlim: Bool {
         switch self {
         case .array(let elements): elements.count < 255 && elements.allSatisfy(\.isSlim)

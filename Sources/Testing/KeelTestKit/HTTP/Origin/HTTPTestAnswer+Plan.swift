@@ -1,7 +1,6 @@
 package import HTTPTypes
 
 extension HTTPTestAnswer {
-    /// A protocol-independent step of an answer.
     package enum Step: Sendable, Hashable {
         case pause(Duration)
         case informational(HTTPResponse)

@@ -17,12 +17,10 @@ public struct HTTPTestConnection: Sendable, Hashable {
     }
 }
 
-/// The record of everything that a test server has received.
 package struct HTTPTestJournal: Sendable {
     package var requests: [HTTPTestRequest] = []
     package var disconnects: [HTTPTestDisconnect] = []
     package var connections: [HTTPTestConnection] = []
-    /// The errors that the handlers threw.
     package var failures: [String] = []
 
     package init() {}

@@ -9,7 +9,6 @@ final class InProcessExchange: Sendable {
         var trailers: HTTPFields?
         var missing: Int?
         var lateBody: Int?
-        /// Whether the connection ends with this exchange.
         var isLast = false
         var isOver = false
     }
@@ -42,7 +41,6 @@ final class InProcessExchange: Sendable {
         hangUp()
     }
 
-    /// Sends the request and executes the answer up to its head.
     func head(clock: any Clock<Duration>) async throws(TransportError) -> HTTPReply {
         do throws(TransportError) {
             try await begin(clock)
@@ -202,7 +200,6 @@ final class InProcessExchange: Sendable {
         return nil
     }
 
-    /// Reads the rest of a request's body after its answer.
     private func takeLateBody() async throws(TransportError) {
         let late = state.change { $0.lateBody.take() }
         if let late { try await takeBody(late, upTo: .max) }

@@ -43,7 +43,6 @@ public final class InProcessHTTPNetwork: HTTPTestOrigins, Sendable {
         state.withLock { $0.hosts[authority] }
     }
 
-    /// An origin of the network.
     final class Host: HTTPTestOrigin, Sendable {
         let script: HTTPTestScript
         let authority: String

@@ -13,7 +13,6 @@ public final class InProcessHTTPTransport: HTTPTransport {
     private let access: HTTPTestAccess
     private let clock: any Clock<Duration>
     private let isShutDown = Watched(false)
-    /// The numbers of the idle connections of each origin.
     private let idle = Mutex<[String: [Int]]>([:])
 
     init(
@@ -77,7 +76,6 @@ public final class InProcessHTTPTransport: HTTPTransport {
     }
 }
 
-/// The simulated result of opening a connection.
 private struct InProcessHandshake {
     private let script: HTTPTestScript
     private let access: HTTPTestAccess

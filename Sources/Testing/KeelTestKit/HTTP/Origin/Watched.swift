@@ -9,7 +9,6 @@ package final class Watched<State: Sendable>: Sendable {
         let cancel: () -> Void
     }
 
-    /// The first step of a waiting task.
     private enum Turn<Result: Sendable>: Sendable {
         case cancelled
         case taken(Result)

@@ -7,11 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A body in the form in which an archive stores it.
 struct ArchivedBody {
     var text: String?
     var encoding: String?
-    /// The reason why the body is incomplete.
     var comment: String?
 
     init(_ bytes: [UInt8], type: String?, coding: String?, rules: RecordingRules) {

@@ -32,13 +32,10 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         public var request: Request
         /// The response.
         public var response: Response
-        /// The cache information, always empty.
         package var cache = Empty()
-        /// The durations of the exchange's parts.
         package var timings: Timings
         package var serverIPAddress: String?
         package var connection: String?
-        /// A note on parts missing from the entry.
         package var comment: String?
     }
 
@@ -47,15 +44,12 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         package var value: String
     }
 
-    /// An object without members.
     package struct Empty: Codable, Sendable, Hashable {}
 
     /// The durations of an exchange's parts, in milliseconds; -1 is unknown.
     package struct Timings: Codable, Sendable, Hashable {
         package var send: Double
-        /// Waiting for the head of the response.
         package var wait: Double
-        /// Reading the body.
         package var receive: Double
     }
 
@@ -77,12 +71,10 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         package var bodySize: Int
     }
 
-    /// A request body.
     package struct PostData: Codable, Sendable, Hashable {
         package var mimeType: String
         /// The text, or the bytes in base64.
         package var text: String
-        /// `base64` if the body is not text.
         package var encoding: String?
 
         private enum CodingKeys: String, CodingKey {
@@ -116,13 +108,11 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         }
     }
 
-    /// A response body.
     package struct Content: Codable, Sendable, Hashable {
         package var size: Int
         package var mimeType: String
         /// The text, or the bytes in base64.
         package var text: String?
-        /// `base64` if the body is not text.
         package var encoding: String?
     }
 

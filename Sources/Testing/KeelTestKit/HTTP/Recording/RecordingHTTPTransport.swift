@@ -79,7 +79,6 @@ extension HTTPTransport {
     }
 }
 
-/// The entries of a recording.
 private final class ArchiveRecording: Sendable {
     let rules: RecordingRules
     private let clock: any Clock<Duration>

@@ -6,7 +6,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The parts of a request that are compared.
 struct ReplayKey: Hashable {
     private var method: String?
     private var origin: String?
@@ -14,7 +13,6 @@ struct ReplayKey: Hashable {
     private var query: [HTTPArchive.Pair]?
     private var body: Body?
 
-    /// The origin and the path, for messages.
     let place: String
 
     private enum Body: Hashable {
