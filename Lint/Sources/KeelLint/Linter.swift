@@ -30,8 +30,8 @@ public struct Linter: Sendable {
     /// Reads and checks the project; without a configuration, by layers guessed from the names of targets and folders.
     ///
     /// - Returns: The report.
-    /// - Throws: A ``ConfigurationError`` if the configuration or the baseline is invalid, one that is named is missing,
-    ///   or the project has no Swift files.
+    /// - Throws: A ``ConfigurationError`` if the configuration or the baseline is invalid, one of them is named but
+    ///   missing, or the project has no Swift files.
     public func run() throws(ConfigurationError) -> LintReport {
         let configuration = try readConfiguration()
         let loaded = load(configuration)

@@ -12,8 +12,7 @@ extension JournalConsumer {
         try change { $0.acknowledge(positions).outcome }
     }
 
-    /// Marks records as acknowledged and replaces the consumer's note, atomically, also if the process or the power
-    /// fails.
+    /// Marks records as acknowledged and replaces the consumer's note, atomically, even if the process crashes.
     ///
     /// - Parameters:
     ///   - positions: The records, chosen as in ``acknowledge(_:)``. Records that the journal's bounds have removed are

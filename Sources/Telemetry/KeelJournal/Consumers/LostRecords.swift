@@ -3,8 +3,8 @@ internal import KeelCore
 /// The number of records that a consumer has lost to the bounds, in a file of its own.
 ///
 /// The first line is a number. Each further line has a segment about to be removed, by number and id in hexadecimal,
-/// and the number of its lost records. It counts once the segment is gone, so that a crash in between counts nothing
-/// twice. All calls require the folder's lock.
+/// and the number of its lost records. The line counts once the segment is gone, so that a crash in between counts
+/// nothing twice. All calls require the folder's lock.
 struct LostRecords {
     private struct Removal {
         var segment: UInt64

@@ -34,8 +34,6 @@ public final class ScriptedAnalyticsDestination: AnalyticsDestination {
 
     /// Creates a destination.
     ///
-    /// Creates a destination.
-    ///
     /// - Parameters:
     ///   - name: The destination's name.
     ///   - guarantee: The effect of a repeated delivery.

@@ -82,9 +82,9 @@ public struct HTTPTestAnswer: Sendable, Hashable {
         case wholeRequest
         /// The head; the body is read while the answer is sent.
         case headFirst
+        /// The head and this many bytes of the body, rounded up to whole pieces; the rest is never read.
+        ///
         /// The connection cannot be reused. With 0 the server reads none of the body.
-        /// The connection cannot be reused. With 0 the server reads none of the body, like a server that has stopped
-        /// reading.
         case atMost(Int)
     }
 
