@@ -43,7 +43,7 @@ public struct CacheTierSubject: Sendable {
     ///
     /// - Parameters:
     ///   - features: The features of the tier.
-    ///   - close: Closes a tier, so that another can be opened under its name.
+    ///   - close: Closes a tier, before another is opened under its name and at the end of each check.
     ///   - open: Opens a tier.
     public init(
         features: Features = [],

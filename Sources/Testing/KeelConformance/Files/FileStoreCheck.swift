@@ -12,6 +12,8 @@ public import Testing
 ///     })
 /// }
 /// ```
+///
+/// Each check opens its own store and leaves its files behind.
 public struct FileStoreCheck: Sendable, CustomTestStringConvertible {
     /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {

@@ -84,7 +84,7 @@ public struct LocationAdapterSubject: Sendable {
     public let limit: Duration
     let open: @Sendable (Setting) async throws -> Source
 
-    /// Creates a subject; a check that waits longer than the limit for an event fails.
+    /// Creates a subject with these features; `open` opens a source.
     public init(
         features: Features,
         limit: Duration = .seconds(30),

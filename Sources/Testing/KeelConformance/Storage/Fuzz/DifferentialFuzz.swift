@@ -6,7 +6,8 @@ internal import Testing
 /// A run of random operations on two adapters, which must give the same results.
 ///
 /// The run compares documents, orders, bodies, error codes, and the results of transforms and aggregates. Times and
-/// revisions may differ. Indexes are declared during the run, many of them suggested by a preceding query.
+/// revisions may differ. Indexes are declared during the run, many of them suggested by a preceding query. The run
+/// uses only capabilities that both adapters have.
 ///
 /// ```swift
 /// @Test func agrees() async throws {
@@ -15,11 +16,11 @@ internal import Testing
 /// ```
 ///
 /// The seed is printed and included in the issue that a difference records. Set the environment variable `KEEL_SEED`
-/// to the seed to reproduce the difference.
+/// to the seed to reproduce the difference, with adapters that do not contain the documents of an earlier run.
 public struct DifferentialFuzz: Sendable {
     /// The seed of the random operations.
     public let seed: UInt64
-    /// The number of writes, reads and index declarations.
+    /// The number of writes, reads and index declarations; the last step may exceed it.
     public let operations: Int
     private let omissions: Set<Omission>
 
@@ -42,6 +43,7 @@ public struct DifferentialFuzz: Sendable {
     /// Runs the operations until all are done or two results differ.
     ///
     /// - Returns: A summary of the operations.
+    /// - Throws: An error of an adapter other than a refused batch or a failed read, which the run compares.
     @discardableResult
     public func run(
         _ one: some StorageAdapter,
@@ -235,17 +237,17 @@ struct FuzzRun {
 public struct FuzzSummary: Sendable, Hashable, CustomStringConvertible {
     /// The number of writes, reads and index declarations.
     public internal(set) var operations = 0
-    /// The number of committed batches.
+    /// The number of batches, including the refused ones.
     public internal(set) var batches = 0
     /// The number of batches that both adapters refused.
     public internal(set) var refusedBatches = 0
     /// The number of reads.
     public internal(set) var reads = 0
-    /// The number of reads that found something.
+    /// The number of reads that did not return an empty list; failed reads and reads of missing documents count.
     public internal(set) var answeredReads = 0
     /// The number of these reads that were of the past.
     public internal(set) var pastReads = 0
-    /// The number of queries that the second adapter answered from a declared index.
+    /// The number of reads that the second adapter answered from a declared index.
     public internal(set) var indexedReads = 0
 
     public var description: String {

@@ -5,8 +5,7 @@ import Testing
 
 /// Random writes to a store with a short log, and readers that read at random times.
 ///
-/// At a consistent position, a reader has the store's state; otherwise its cursor has expired, if the log may have
-/// dropped changes.
+/// A reader that has caught up has the store's state. Its cursor may expire only if the log drops changes.
 package struct CompactedLogFuzz: Sendable {
     private struct Reader {
         var cursor: ChangeCursor?
