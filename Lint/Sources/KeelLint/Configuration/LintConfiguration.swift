@@ -133,7 +133,7 @@ package struct Selector: Sendable, Hashable {
     package var glob: Glob
     package var line: Int
 
-    /// Parses `layer:Name`, `target:Name*`, `path:Folder/**`, `module:Name*`, or a name.
+    /// Parses `layer:Name`, `target:Name*`, `path:Folder/**`, `module:Name*`, a path with a slash, or a name.
     package init(_ text: String, line: Int = 1) {
         self.line = line
         let parts = text.split(separator: ":", maxSplits: 1)

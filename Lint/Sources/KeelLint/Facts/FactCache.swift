@@ -2,8 +2,8 @@ package import Foundation
 
 /// A cache of the facts of files, by the hash of their content, in one file.
 ///
-/// A missing, corrupt or outdated cache counts as empty, which costs only time. It holds the facts that the last run
-/// used.
+/// A missing, truncated or outdated cache counts as empty, which costs only time. Entries have no checksum. The cache
+/// holds the facts that the last run used.
 package struct FactCache: Sendable {
     private static let magic: UInt32 = 0x4B4C_4631
 
@@ -65,7 +65,7 @@ package struct FactCache: Sendable {
         return withUnsafeBytes(of: magic.littleEndian) { data.starts(with: $0) }
     }
 
-    /// Returns the facts of a content; nil if they are unknown or corrupt.
+    /// Returns the facts of a content; nil if they are unknown or cannot be decoded.
     package func facts(for hash: ContentHash) -> SourceFacts? {
         guard let range = ranges[hash] else { return nil }
         return data.withUnsafeBytes { bytes in
@@ -112,7 +112,7 @@ package struct FactCache: Sendable {
         Self.replace(file, with: [head, bodies])
     }
 
-    /// Replaces a file without syncing: after a power failure, a corrupt cache counts as empty.
+    /// Replaces a file without syncing.
     private static func replace(_ file: URL, with pieces: [[UInt8]]) {
         let part = "\(file.path).\(ProcessInfo.processInfo.processIdentifier).part"
         let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

@@ -176,7 +176,7 @@ extension FactExtractor {
         catchDepth = catches
     }
 
-    /// The function called last in an expression: `store.save` of `await store.save(x)`.
+    /// The function of the first outermost call: `store.save` of `await store.save(x)`.
     private mutating func nameOfCalled(in node: RawSyntax) -> String? {
         switch node.kind {
         case .awaitExpr, .tryExpr, .sequenceExpr, .exprList:

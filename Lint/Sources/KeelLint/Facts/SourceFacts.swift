@@ -211,8 +211,7 @@ package struct OccurrenceFact: Sendable, Equatable {
         case freshDefault
         /// `try? store.save(x)` with an unused value: the name is the called function.
         case droppedTry
-        /// `store.save(x)`: the name is the receiver and function, the detail the declared type of
-        /// `x`.
+        /// `store.save(x)`: the name is the receiver and function, the detail the type of `x`.
         case handedOver
         /// A call such as `.filter { … }`: the name is the function.
         case transformation

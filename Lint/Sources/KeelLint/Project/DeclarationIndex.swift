@@ -6,7 +6,7 @@ package struct DeclarationIndex: Sendable {
 
     /// The meaning of a name at a position.
     package enum Meaning: Sendable, Equatable {
-        /// No declaration of the project, or only a local one.
+        /// No visible declaration of the project, or only a nested one.
         case unknown
         /// This declaration, or others with the same meaning.
         case declared(Entry)

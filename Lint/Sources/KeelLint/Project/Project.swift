@@ -25,7 +25,7 @@ package struct Project: Sendable {
     /// Ambiguous names, with the files of their declarations.
     package let ambiguous: [String: [Int]]
 
-    /// Resolves the names in files whose layers are not known yet.
+    /// Assigns layers to the files, and resolves the names in them.
     package init(
         _ loaded: [SourceFile],
         _ configuration: LintConfiguration,

@@ -84,8 +84,8 @@ struct LayerGuess {
         }
     }
 
-    /// The role of a file's deepest folder, in `Features/Login/Data` that of `Data`, with the
-    /// outermost adjacent folder of the same role.
+    /// The role of a file's deepest folder, in `Features/Login/Data` that of `Data`, with the outermost folder of that
+    /// role below any other role's.
     fileprivate static func deepest(_ file: SourceFile) -> (role: LayerRole, path: String)? {
         var found: (role: LayerRole, path: String)?
         for (name, path) in folders(of: file).reversed() {
