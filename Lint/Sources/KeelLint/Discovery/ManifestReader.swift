@@ -12,8 +12,8 @@ package struct PackageTarget: Sendable, Hashable {
 /// Reads the targets of a package from its manifest and its folders.
 ///
 /// The manifest is parsed, not executed, so targets made by functions are not seen. Therefore each folder in `Sources`,
-/// `Tests` and `Plugins` counts as a target, and each folder one level below, if the manifest has its name in quotes
-/// and the folder around it has no files.
+/// `Tests` and `Plugins` counts as a target, and each folder one level below, if the manifest has its name in quotes,
+/// with or without `Tests`, and the folder around it has no files.
 package struct ManifestReader: Sendable {
     /// Returns the targets of several packages, deepest folder first; all folders are relative to the root.
     package static func targets(

@@ -20,7 +20,7 @@ package struct Project: Sendable {
         package let isConditional: Bool
     }
 
-    /// The imports, and the uses of other files' types.
+    /// The imports, and, if the configuration has layers or contracts, the uses of other files' types.
     package let uses: [Use]
     /// Ambiguous names, with the files of their declarations.
     package let ambiguous: [String: [Int]]
