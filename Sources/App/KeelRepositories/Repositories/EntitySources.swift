@@ -23,14 +23,31 @@ where Local.Element: DomainConvertible {
     /// The ids of recent search results.
     let answers = Cache<String, [String]>(CacheConfiguration(limits: .count(256)))
     let order = FetchOrder()
+    /// ``local``, if its store reports changes.
+    private let followed: (any FollowedSource<DTO>)?
+
+    init(
+        names: EntityNames,
+        remote: RemoteEntities<DTO>,
+        local: Local,
+        id: @escaping @Sendable (DTO) -> String,
+        offline: OfflineWrites<DTO>?,
+        onDropped: (@Sendable ([DroppedElement]) -> Void)?
+    ) {
+        self.names = names
+        self.remote = remote
+        self.local = local
+        self.id = id
+        self.offline = offline
+        self.onDropped = onDropped
+        followed = local as? any FollowedSource<DTO>
+    }
 
     var home: ResourceHome {
         ResourceHome(name: names.name) { () async throws(DataSourceError) in
             try await local.removeAll()
         }
     }
-
-    private var followed: (any FollowedSource<DTO>)? { local as? any FollowedSource<DTO> }
 
     // MARK: One entity
 
