@@ -53,10 +53,11 @@ extension NetworkClient {
 
     /// Sends a request of a transfer, which does its own retries, and returns the reply, whatever its status.
     ///
-    /// An HTTP cache neither serves nor stores it. While a body is sent, ``Configuration/timeout`` limits the time
-    /// without progress; ``Configuration/idleTimeout`` limits the wait for the head, and then for each chunk of the
-    /// response. An ``HTTPTimeouts/firstByte`` in ``Configuration/timeouts`` takes precedence: it counts from the start
-    /// of the exchange, including sending the body.
+    /// An HTTP cache neither serves nor stores it. ``Configuration/idleTimeout`` limits the wait for each chunk of the
+    /// response, and ``HTTPTimeouts/firstByte`` in ``Configuration/timeouts`` the time to the head, including sending
+    /// the body. Without a `firstByte`, ``Configuration/idleTimeout`` limits that time, too, unless the body is
+    /// produced while it is sent: ``Configuration/timeout`` then limits the time without progress, until the head
+    /// arrives and for each chunk.
     package func transfer(
         _ head: HTTPRequest,
         body: HTTPBody? = nil,
