@@ -74,7 +74,7 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
         let kept = cookies.filter { $0.isHostOnly || !isPublicSuffix($0.domain) }
         let name = identity ?? cookies.lazy.compactMap(\.owner).first ?? UUID().uuidString
         self.kept = Mutex(
-            CookieTable(kept, of: name, isConstant: identity != nil, limits: limits)
+            CookieTable(kept, of: name, isConstant: identity != nil, limits: limits, at: now())
         )
         self.isPublicSuffix = isPublicSuffix
         self.now = now
@@ -212,7 +212,7 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
                 }
                 kept.put(cookie)
             }
-            for domain in Set(cookies.map(\.domain)) { kept.evict(from: domain, at: now) }
+            kept.evict(from: Set(cookies.map(\.domain)), at: now)
         }
     }
 

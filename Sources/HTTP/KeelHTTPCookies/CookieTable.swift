@@ -17,12 +17,14 @@ struct CookieTable: Sendable {
         _ cookies: [Cookie],
         of identity: String,
         isConstant: Bool,
-        limits: CookieJar.Limits
+        limits: CookieJar.Limits,
+        at now: Date
     ) {
         self.identity = identity
         self.isConstant = isConstant
         self.limits = limits
         for cookie in cookies { put(cookie) }
+        evict(from: Set(cookies.map(\.domain)), at: now)
     }
 
     var all: some Sequence<Cookie> { domains.values.lazy.flatMap(\.values) }
@@ -64,12 +66,13 @@ struct CookieTable: Sendable {
         for cookie in Array(all) where condition(cookie) { remove(cookie.key) }
     }
 
-    /// Enforces the limits after cookies were put into this domain.
+    /// Enforces the limits after cookies were put into these domains.
     ///
     /// Only a full domain or table is searched. A full table loses a sixteenth, so that not every further cookie costs
     /// a pass over it.
-    mutating func evict(from domain: String, at now: Date) {
-        if let here = domains[domain], here.count > limits.perDomain {
+    mutating func evict(from changed: Set<String>, at now: Date) {
+        for domain in changed {
+            guard let here = domains[domain], here.count > limits.perDomain else { continue }
             removeExpired(among: here.values, at: now)
             // Within a domain, insecure cookies are evicted before secure ones.
             let first = (domains[domain] ?? [:]).values

@@ -253,6 +253,21 @@ struct CookieJarTests {
         #expect(jar.cookies.map(\.value) == (3..<34).map { "\($0)" } + ["35"])
     }
 
+    @Test("The cookies of an earlier jar are subject to the limits")
+    func limitsRestored() {
+        let dates = TestDates()
+        let jar = CookieJar(now: { dates.now })
+        for (name, host) in [("a", "x"), ("b", "x"), ("c", "x"), ("d", "y")] {
+            jar.store(["\(name)=1"], from: head("https://\(host).org/"))
+            dates.advance(by: 1)
+        }
+        func restored(_ limits: CookieJar.Limits) -> [String] {
+            CookieJar(jar.cookies, limits: limits, now: { dates.now }).cookies.map(\.name)
+        }
+        #expect(restored(.init(perDomain: 2, total: 3)) == ["b", "c", "d"])
+        #expect(restored(.init(perDomain: 3, total: 2)) == ["c", "d"])
+    }
+
     @Test("A cookie set to expire is removed, and setting it again resets its age")
     func removesAndRenews() {
         let dates = TestDates()
