@@ -64,6 +64,10 @@ final class Events: Sendable {
         all.compactMap { if case .restarted(let reason) = $0 { reason } else { nil } }
     }
 
+    var resumptions: [Int64] {
+        all.compactMap { if case .resumed(let offset) = $0 { offset } else { nil } }
+    }
+
     var pauses: [Duration] {
         all.compactMap { if case .retrying(let pause, _) = $0 { pause } else { nil } }
     }

@@ -237,6 +237,42 @@ struct UploadTests {
         #expect(files.disk.paths.keys.sorted() == ["/disk/film.mp4"])
     }
 
+    @Test("An upload that an earlier run has completed is resumed", arguments: [true, false])
+    func resumesCompleteUpload(isTus: Bool) async throws {
+        let origin = UploadOrigin(tus: isTus)
+        let dying = origin.failing { call in
+            call.head.method == .patch && call.head.headerFields[.named("Upload-Offset")] == "8000"
+                ? .loseReply() : nil
+        }
+        let files = try UploadSimulationTests.disk(Self.content)
+        let first = try UploadSimulationTests.upload(dying, files, isTus) {
+            $0.retry.policy = .never
+        }
+        await #expect(throws: TransferError.self) { _ = try await first.run() }
+        #expect(origin.finished == [Self.content])
+        let events = Events()
+        let second = try UploadSimulationTests.upload(origin, files)
+        let receipt = try await second.run(observer: events.observer)
+        #expect(receipt.resumedBytes == 10_000)
+        #expect(events.resumptions == [10_000])
+    }
+
+    @Test("A record that cannot be written ends an upload with the number of its safe bytes")
+    func failingRecord() async throws {
+        let origin = UploadOrigin(tus: true)
+        let files = try UploadSimulationTests.disk(Self.content)
+        // Before the last piece, the record is written again.
+        files.fail { call in
+            origin.requests.count == 4 && call.path.hasSuffix(".upload-new")
+                ? FileSystemError.inputOutput : nil
+        }
+        let upload = try UploadSimulationTests.upload(origin, files)
+        let error = await expectError(TransferError.self, .fileSystem) {
+            _ = try await upload.run()
+        }
+        #expect(error?.completedBytes == 8000)
+    }
+
     @Test("A second upload of a file to the same URL is rejected")
     func locked() async throws {
         let origin = UploadOrigin(tus: true)

@@ -203,8 +203,8 @@ struct UploadMachine: Sendable {
             guard (lowest...highest).contains(offset) else { return conflict(piece) }
             return arrived(offset, piece)
         case .complete:
-            acknowledged = source.size
-            return finish()
+            let effects = piece == nil ? resumed(at: source.size) : []
+            return effects + finish()
         case .gone:
             return gone()
         case .conflict:
@@ -217,11 +217,7 @@ struct UploadMachine: Sendable {
     private mutating func arrived(_ offset: Int64, _ piece: UploadPiece?) -> [Effect] {
         var effects: [Effect] = []
         if piece == nil {
-            if isResumed {
-                isResumed = false
-                resumedBytes = offset
-                effects.append(.resumed(at: offset))
-            }
+            effects += resumed(at: offset)
             record?.mayBeComplete = false
         }
         let hasTakenBytes = offset > acknowledged
@@ -239,8 +235,17 @@ struct UploadMachine: Sendable {
         return effects + append()
     }
 
+    /// Notes how much an earlier run has sent, with the server's first answer to the question.
+    private mutating func resumed(at offset: Int64) -> [Effect] {
+        guard isResumed else { return [] }
+        isResumed = false
+        resumedBytes = offset
+        return [.resumed(at: offset)]
+    }
+
     private mutating func finish() -> [Effect] {
         state = .over
+        acknowledged = source.size
         return [.progress(source.size), .forget, .finish]
     }
 

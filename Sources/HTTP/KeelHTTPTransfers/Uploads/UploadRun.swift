@@ -146,7 +146,13 @@ struct UploadRun {
                 case .rest(let longest, let atLeast):
                     next = await rest(longest, atLeast, machine.failure)
                 default:
-                    next = try await perform(effect, source) ?? next
+                    do throws(TransferError) {
+                        next = try await perform(effect, source) ?? next
+                    } catch {
+                        var failure = error
+                        failure.completedBytes = machine.acknowledged
+                        throw failure
+                    }
                 }
             }
             guard let next else { throw TransferError(.exchange, "The transfer stalled.") }
