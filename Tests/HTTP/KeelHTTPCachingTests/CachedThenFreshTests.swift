@@ -88,9 +88,12 @@ struct CachedThenFreshTests {
         #expect(try await answers(client).map(\.value) == [["soup"], ["stew"]])
     }
 
-    @Test("A failure of the origin is thrown after the stored response")
-    func throwsAfterwards() async throws {
-        let bench = CacheBench([soup])
+    @Test(
+        "A failure of the origin is thrown after the stored response",
+        arguments: ["max-age=60", "max-age=60, stale-if-error=600"]
+    )
+    func throwsAfterwards(_ cacheControl: String) async throws {
+        let bench = CacheBench([CacheBench.text("[\"soup\"]", cacheControl, [.eTag: "\"1\""])])
         let client = try client(bench)
         _ = try await answers(client)
         await bench.pass(61)

@@ -133,6 +133,20 @@ struct WishesAndChangesTests {
         await #expect(throws: TransportError.self) { try await bench.send() }
     }
 
+    @Test("A policy that fails without the origin serves nothing within stale-if-error")
+    func failsWithinStaleIfError() async throws {
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60, stale-if-error=600"), .status(.serviceUnavailable),
+        ])
+        try await bench.send()
+        await bench.pass(61)
+        #expect(try await bench.send(policy: .failWhenOffline).status == 503)
+        await expectError(TransportError.self, .offline) {
+            try await bench.send(policy: .failWhenOffline)
+        }
+        #expect(try await bench.send().result == .stale(.offline))
+    }
+
     // MARK: Cache policies and directives
 
     @Test("A cache-only call never contacts the origin")

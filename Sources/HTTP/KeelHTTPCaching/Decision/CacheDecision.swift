@@ -99,22 +99,17 @@ extension CacheRules {
     ) -> HTTPCacheResult.StaleReason? {
         let directives = choice.directives
         guard !directives.forbidsStale(self), !choice.response.isOutdated,
-            question.policy.reads != .nothing
+            question.policy.reads != .nothing, question.policy.offline != .forbidden
         else { return nil }
         let staleness = choice.freshness.staleness
-        let usual =
-            question.directives.demandsFreshness || question.policy.offline == .forbidden
-            ? nil : errorLimit
+        let usual = question.directives.demandsFreshness ? nil : errorLimit
         let window = question.directives.staleIfError ?? directives.staleIfError.valid ?? usual
         if !question.directives.noCache, let window, staleness <= window {
             return failure == .offline ? .offline : .serverError
         }
         guard failure == .offline, !question.directives.demandsFreshness else { return nil }
-        switch question.policy.offline {
-        case .allowed: return .offline
-        case .forbidden: return nil
-        case .asConfigured: return offlineLimit.map { staleness <= $0 } == true ? .offline : nil
-        }
+        if question.policy.offline == .allowed { return .offline }
+        return offlineLimit.map { staleness <= $0 } == true ? .offline : nil
     }
 
     enum OriginFailure: Hashable, Sendable {

@@ -57,10 +57,11 @@ public struct HTTPCachePolicy: Hashable, Sendable {
     /// Like ``standard``, but serves a stored response of any age if the origin is unreachable.
     public static let staleWhenOffline = HTTPCachePolicy(offline: .allowed)
 
-    /// Like ``standard``, but fails if the origin is unreachable, whatever the configuration.
+    /// Like ``standard``, but fails if the origin is unreachable or answers with an error, whatever the configuration
+    /// and `stale-if-error` allow.
     public static let failWhenOffline = HTTPCachePolicy(offline: .forbidden)
 
-    /// Asks the origin, and fails if it is unreachable.
+    /// Asks the origin, and fails if it does.
     static let freshOrError = HTTPCachePolicy(reads: .validated, offline: .forbidden)
 }
 
