@@ -68,19 +68,25 @@ public final class URLSessionTransport: HTTPTransport {
                 }
             let handle = URLSessionBodyHandle(exchange)
             let body = HTTPByteStream { () async throws(TransportError) in
-                try await handle.exchange.nextChunk()
+                do throws(TransportError) {
+                    return try await handle.exchange.nextChunk()
+                } catch {
+                    throw self.translated(error)
+                }
             }
             return HTTPReply(head: head, body: body)
         } catch {
             exchange.cancel()
-            // Shutting down cancels exchanges in progress; that is not a cancellation by the caller.
-            if error.code == .cancelled, !Task.isCancelled, isShutDown.withLock({ $0 }) {
-                throw TransportError(.clientShutdown, phase: error.phase).located(
-                    at: call.redactedURL
-                )
-            }
-            throw error.located(at: call.redactedURL)
+            throw translated(error).located(at: call.redactedURL)
         }
+    }
+
+    private func translated(_ error: TransportError) -> TransportError {
+        // Shutting down cancels exchanges in progress; that is not a cancellation by the caller.
+        guard error.code == .cancelled, !Task.isCancelled, isShutDown.withLock({ $0 }) else {
+            return error
+        }
+        return TransportError(.clientShutdown, phase: error.phase)
     }
 
     private static var isGone: TransportError { TransportError(.clientShutdown, processed: .no) }
