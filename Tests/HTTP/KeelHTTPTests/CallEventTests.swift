@@ -130,6 +130,50 @@ struct CallEventTests {
         )
     }
 
+    @Test("The last attempt is the request that led to the outcome")
+    func lastAttempt() throws {
+        let head = HTTPRequest("https://example.org/a")
+        func summary(
+            _ events: [(request: Int?, attempt: Int, kind: HTTPEvent.Kind)]
+        ) throws -> HTTPCallSummary {
+            let timed = events.enumerated().map { number, event in
+                HTTPEvent(
+                    call: HTTPCallID(1),
+                    attempt: event.attempt,
+                    request: event.request,
+                    elapsed: .seconds(number),
+                    kind: event.kind
+                )
+            }
+            return try #require(HTTPCallSummary(timed))
+        }
+        let lost = TransportError(.connectionLost)
+        let hedged = try summary([
+            (nil, 1, .started(head)), (1, 1, .sending(head)), (nil, 1, .hedged),
+            (2, 1, .sending(head)),
+            (1, 1, .received(HTTPResponse(status: .ok), ConnectionInfo(version: "HTTP/2"))),
+            (2, 1, .attemptFailed(TransportError(.cancelled))), (1, 1, .receivedBody(bytes: 9)),
+            (nil, 1, .succeeded(status: 200)),
+        ])
+        #expect(hedged.timeToFirstByte == .seconds(4))
+        #expect(hedged.lastAttempt?.connection?.version == "HTTP/2")
+        let retried = try summary([
+            (nil, 1, .started(head)), (1, 1, .sending(head)),
+            (1, 1, .received(HTTPResponse(status: .serviceUnavailable), nil)),
+            (nil, 1, .retrying(after: .seconds(1), reason: "503")), (2, 2, .sending(head)),
+            (2, 2, .attemptFailed(lost)), (nil, 2, .failed(lost)),
+        ])
+        #expect(retried.lastAttempt?.failure == .connectionLost)
+        #expect(retried.timeToFirstByte == nil)
+        let redirected = try summary([
+            (nil, 1, .started(head)), (1, 1, .sending(head)),
+            (1, 1, .received(HTTPResponse(status: .found), nil)),
+            (nil, 1, .redirected(to: "https://example.org/b", status: 302)),
+            (2, 1, .sending(head)), (2, 1, .attemptFailed(lost)), (nil, 1, .failed(lost)),
+        ])
+        #expect(redirected.lastAttempt?.failure == .connectionLost)
+    }
+
     @Test("The event log is bounded and contains no secrets")
     func ring() {
         let log = HTTPEventLog(capacity: 3)

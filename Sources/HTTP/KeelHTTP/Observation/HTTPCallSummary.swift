@@ -63,10 +63,13 @@ public struct HTTPCallSummary: Sendable, Hashable {
         while let event = iterator.next() { add(event) }
     }
 
-    /// The request that was sent last.
+    /// The request of the last attempt that led to the outcome; if none did, the request that was sent last.
     ///
-    /// The outcome comes from it, unless the call was hedged.
-    public var lastAttempt: Attempt? { attempts.last }
+    /// An attempt that is hedged consists of several requests, of which the last one may have been canceled.
+    public var lastAttempt: Attempt? {
+        let last = attempts.last
+        return attempts.last { $0.number == last?.number && $0.led(to: outcome) } ?? last
+    }
 
     /// The size of all request bodies in bytes, as far as transports report it.
     public var requestBytes: Int64 { attempts.reduce(0) { $0 + ($1.requestBytes ?? 0) } }
@@ -75,7 +78,7 @@ public struct HTTPCallSummary: Sendable, Hashable {
     public var responseBytes: Int64 { attempts.reduce(0) { $0 + ($1.responseBytes ?? 0) } }
 
     /// The time from the start of the call to the response head of ``lastAttempt``.
-    public var timeToFirstByte: Duration? { attempts.last?.headAt }
+    public var timeToFirstByte: Duration? { lastAttempt?.headAt }
 
     /// Adds the next event; events of other calls are ignored.
     public mutating func add(_ event: HTTPEvent) {
@@ -168,6 +171,14 @@ extension HTTPCallSummary {
         public var bodyDuration: Duration? {
             guard let headAt, let endedAt else { return nil }
             return endedAt - headAt
+        }
+
+        fileprivate func led(to outcome: Outcome) -> Bool {
+            switch outcome {
+            case .pending: false
+            case .answered(let status): self.status == status
+            case .failed(let code): failure == code
+            }
         }
 
         fileprivate mutating func add(_ event: HTTPEvent) {
