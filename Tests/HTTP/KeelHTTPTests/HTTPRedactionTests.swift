@@ -48,4 +48,24 @@ struct HTTPRedactionTests {
         #expect(redacted.authority == "example.org:1")
         #expect(redacted.path == "/a/redacted?x=redacted")
     }
+
+    @Test("The targets of failures, and of the failures that caused them, are redacted")
+    func failures() {
+        let url = "https://example.org/invite/ada@example.org"
+        let lost = TransportError(.connectionLost, url: url)
+        let unavailable = NetworkError(.unavailable, url: url, cause: lost)
+        let error = TransportError(.circuitOpen, url: url, cause: unavailable)
+        for kind in [HTTPEvent.Kind.attemptFailed(error), .failed(error)] {
+            let event = HTTPEvent(call: HTTPCallID(1), attempt: 1, elapsed: .zero, kind: kind)
+            switch event.redacted(by: .standard).kind {
+            case .attemptFailed(let shown), .failed(let shown):
+                let cause = shown.cause as? NetworkError
+                let targets = [shown.url, cause?.url, cause?.transportError?.url]
+                let expected: String? = "https://example.org/invite/redacted"
+                #expect(targets == [expected, expected, expected])
+            default:
+                Issue.record("The kind has changed.")
+            }
+        }
+    }
 }

@@ -54,7 +54,7 @@ public struct TransportError: KeelError {
 
     public let code: Code
     public let message: String
-    public let cause: (any Error)?
+    public internal(set) var cause: (any Error)?
 
     /// The step that failed, if known.
     public let phase: Phase?
@@ -63,7 +63,7 @@ public struct TransportError: KeelError {
     public let processed: Processed
 
     /// The target without user information, query and fragment.
-    public private(set) var url: String?
+    public internal(set) var url: String?
 
     /// The identifier of the failed call, if it has one.
     public private(set) var callID: HTTPCallID?

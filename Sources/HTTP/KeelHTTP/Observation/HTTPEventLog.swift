@@ -76,9 +76,9 @@ public final class HTTPEventLog: HTTPEventObserver {
 }
 
 extension HTTPEvent {
-    /// Returns this event with the secrets in its head, or in the target of a redirect, redacted.
+    /// Returns this event with the secrets in its head, or in the target of a redirect or an error, redacted.
     ///
-    /// The target of an error has no query, but keeps its path.
+    /// The same holds for the HTTP errors that caused an error; a ``NetworkError`` among them loses its response.
     public func redacted(by redactor: Redactor) -> HTTPEvent {
         var event = self
         switch kind {
@@ -88,6 +88,8 @@ extension HTTPEvent {
             event.kind = .received(redactor.redact(head), connection)
         case .redirected(let url, let status):
             event.kind = .redirected(to: redactor.redactURL(url), status: status)
+        case .attemptFailed(let error): event.kind = .attemptFailed(redactor.redact(error))
+        case .failed(let error): event.kind = .failed(redactor.redact(error))
         default: break
         }
         return event

@@ -55,6 +55,25 @@ extension Redactor {
         return redacted
     }
 
+    /// Returns an error with its target redacted, and those of the HTTP errors that caused it.
+    func redact(_ error: TransportError) -> TransportError {
+        var redacted = error
+        redacted.url = error.url.map { redactURL($0) }
+        redacted.cause = redact(cause: error.cause)
+        return redacted
+    }
+
+    private func redact(cause: (any Error)?) -> (any Error)? {
+        if let error = cause as? TransportError { return redact(error) }
+        guard let error = cause as? NetworkError else { return cause }
+        return NetworkError(
+            error.code,
+            error.message,
+            url: error.url.map { redactURL($0) },
+            cause: redact(cause: error.cause)
+        )
+    }
+
     /// Returns a body that is safe to record, or nil if it is not JSON, a form or text.
     package func redactBody(_ bytes: [UInt8], contentType: String?) -> [UInt8]? {
         switch BodyKind(contentType) {
