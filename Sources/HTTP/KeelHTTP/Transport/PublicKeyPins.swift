@@ -40,11 +40,13 @@ public struct PublicKeyPins: Sendable {
         }
     }
 
-    /// The pins of each host, whose name must be in lowercase; the initializer converts names.
+    /// The pins of each host; names are converted to lowercase, and the pins of equal names combined.
     ///
     /// `*.example.org` matches the hosts directly below `example.org` that have no entry of their own. Hosts without
     /// pins are not checked.
-    public var hosts: [String: Set<Pin>]
+    public var hosts: [String: Set<Pin>] {
+        didSet { hosts = Self.lowercased(hosts) }
+    }
 
     /// The consequence of a mismatch.
     public var mode: Mode
@@ -58,12 +60,16 @@ public struct PublicKeyPins: Sendable {
         mode: Mode = .enforce,
         onMismatch: @escaping @Sendable (Mismatch) -> Void = { _ in }
     ) {
-        self.hosts = Dictionary(
+        self.hosts = Self.lowercased(hosts)
+        self.mode = mode
+        self.onMismatch = onMismatch
+    }
+
+    private static func lowercased(_ hosts: [String: Set<Pin>]) -> [String: Set<Pin>] {
+        Dictionary(
             hosts.map { ($0.key.lowercased(), $0.value) },
             uniquingKeysWith: { $0.union($1) }
         )
-        self.mode = mode
-        self.onMismatch = onMismatch
     }
 
     /// Returns the pins of a host, or nil if it has none.
