@@ -4,9 +4,12 @@ internal import Security
 
 /// An adapter for Apple's Keychain, which stores generic passwords with a service and an account.
 ///
-/// The adapter uses the data protection keychain, which on macOS requires a signed app. Comparing and setting is atomic
-/// for the users of one adapter. To move items to another accessibility or access group, use `SecretStore.migrate(to:)`
-/// with a second adapter and another service.
+/// The adapter uses the data protection keychain, which on macOS requires a signed app. To move items to another
+/// accessibility or access group, use `SecretStore.migrate(to:)` with a second adapter and another service.
+///
+/// Comparing and setting is atomic for the users of one adapter. Adapters of the same items, also in several processes,
+/// never both add a missing secret, or both remove a present one. The keychain cannot compare bytes as it changes them,
+/// so if two adapters replace the same bytes at the same moment, both calls can return true, and the last one wins.
 public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
     /// The times when a secret can be read, and the devices it is on.
     public struct Accessibility: Hashable, Sendable {
@@ -99,7 +102,8 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
         }
         guard let bytes else {
             let status = SecItemDelete(query(item(name)) as CFDictionary)
-            guard status == errSecSuccess || status == errSecItemNotFound else {
+            if status == errSecItemNotFound { return expectation.holds(for: nil) }
+            guard status == errSecSuccess else {
                 throw SecretError(keychain: status, otherwise: .deleteFailed)
             }
             return true
@@ -107,10 +111,16 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
         let values: [CFString: Any] = [
             kSecValueData: Data(bytes), kSecAttrAccessible: accessibility.name,
         ]
-        let added = query(item(name)).merging(values) { $1 }
-        var status = SecItemAdd(added as CFDictionary, nil)
+        // Another adapter may have added or removed the item since it was compared.
+        var status = errSecDuplicateItem
+        if expectation.holds(for: nil) {
+            let added = query(item(name)).merging(values) { $1 }
+            status = SecItemAdd(added as CFDictionary, nil)
+            if status == errSecDuplicateItem, expectation == .absent { return false }
+        }
         if status == errSecDuplicateItem {
             status = SecItemUpdate(query(item(name)) as CFDictionary, values as CFDictionary)
+            if status == errSecItemNotFound, !expectation.holds(for: nil) { return false }
         }
         guard status == errSecSuccess else {
             throw SecretError(keychain: status, otherwise: .saveFailed)

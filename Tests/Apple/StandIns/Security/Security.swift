@@ -60,12 +60,19 @@ private struct Item: Sendable {
 private let items = Mutex<[Item]>([])
 /// The status that every call returns, for tests of errors; nil to use the items.
 public let forcedStatus = Mutex<OSStatus?>(nil)
+/// What another process does before the next change, once; nil for nothing.
+public let beforeChange = Mutex<(@Sendable () -> Void)?>(nil)
 
 /// Returns the `kSecAttrAccessible` of an item; nil if it has none.
 public func accessibility(ofService service: String, account: String) -> String? {
     items.withLock { items in
         items.first { $0.service == service && $0.account == account }?.accessibility
     }
+}
+
+private func letOtherProcessChange() {
+    let change = beforeChange.withLock { $0.take() }
+    change?()
 }
 
 private func refusal(_ query: CFDictionary) -> OSStatus? {
@@ -81,6 +88,7 @@ public func SecItemAdd(
     _ attributes: CFDictionary,
     _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
+    letOtherProcessChange()
     if let status = refusal(attributes) { return status }
     guard let data = attributes[kSecValueData] as? Data,
         let accessibility = attributes[kSecAttrAccessible] as? String,
@@ -105,6 +113,7 @@ public func SecItemAdd(
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public func SecItemUpdate(_ query: CFDictionary, _ values: CFDictionary) -> OSStatus {
+    letOtherProcessChange()
     if let status = refusal(query) { return status }
     var count = 0
     let data = values[kSecValueData] as? Data
@@ -124,6 +133,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ values: CFDictionary) -> OSSt
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
+    letOtherProcessChange()
     if let status = refusal(query) { return status }
     let all = items.withLock { $0 }
     let left = all.filter { !$0.matches(query) }

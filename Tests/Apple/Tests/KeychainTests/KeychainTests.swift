@@ -1,3 +1,4 @@
+import Foundation
 import Keel
 import KeelConformance
 import KeelCore
@@ -11,8 +12,38 @@ struct KeychainTests {
     @Test("It keeps its promises", arguments: SecretStoreCheck.applicable(to: .complete))
     func promises(_ check: SecretStoreCheck) async throws {
         let adapter = try KeychainSecretStoreAdapter()
-        // One actor, as in an app: two could not compare atomically.
+        // One actor: two could not compare bytes atomically.
         try await check.run(on: SecretStoreSubject(features: .complete) { _ in adapter })
+    }
+
+    @Test("A secret that another process adds or removes meanwhile stays so")
+    func otherProcess() async throws {
+        let adapter = try KeychainSecretStoreAdapter()
+        let name = SecretName(service: "other process", account: "key")
+        let item: [CFString: any Sendable] = [
+            kSecClass: kSecClassGenericPassword, kSecUseDataProtectionKeychain: true,
+            kSecAttrService: name.service, kSecAttrAccount: name.account,
+        ]
+        let added: [CFString: any Sendable] = [
+            kSecValueData: Data([1]), kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock,
+        ]
+        let whole = item.merging(added) { $1 }
+
+        beforeChange.withLock { $0 = { #expect(SecItemAdd(whole, nil) == errSecSuccess) } }
+        #expect(try await !adapter.replace(name, with: [2], expecting: .absent))
+        #expect(try await adapter.read(name) == [1])
+
+        beforeChange.withLock { $0 = { #expect(SecItemDelete(item) == errSecSuccess) } }
+        #expect(try await !adapter.replace(name, with: [2], expecting: .bytes([1])))
+        #expect(try await adapter.read(name) == nil)
+
+        #expect(try await adapter.replace(name, with: [1], expecting: .absent))
+        beforeChange.withLock { $0 = { #expect(SecItemDelete(item) == errSecSuccess) } }
+        #expect(try await !adapter.replace(name, with: nil, expecting: .bytes([1])))
+
+        #expect(try await adapter.replace(name, with: [1], expecting: .anything))
+        #expect(try await adapter.replace(name, with: [2], expecting: .anything))
+        #expect(try await adapter.read(name) == [2])
     }
 
     @Test(
