@@ -36,8 +36,7 @@ extension StorageClient {
         /// returns its receipt.
         ///
         /// The reads and the commit of a transaction share one limit, which does not interrupt the body. A sequence of
-        /// documents has the limit for each page. A listener has it for each read of its state, which is then repeated;
-        /// listening itself has no limit.
+        /// documents has the limit for each page. Listeners have no limit.
         public var timeLimit: Duration?
 
         /// The principal on whose behalf the client acts; nil for the app itself.

@@ -172,7 +172,10 @@ actor AggregateListener {
             // A store may cancel a call of its own accord.
             shouldRetry: { $0.isTransient || $0.isCancellation },
             operation: { (_: Int) async throws(StorageError) in
-                try await client.aggregate(query, aggregations)
+                try await client.withoutLimit {
+                    (client: StorageClient) async throws(StorageError) in
+                    try await client.aggregate(query, aggregations)
+                }
             }
         )
         needsRead = false

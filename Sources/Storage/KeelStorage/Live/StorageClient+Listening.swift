@@ -59,11 +59,26 @@ extension StorageClient {
         request.reportsUnreadable = true
         while true {
             let attempted = try await outage.attempt(on: configuration.clock) {
-                () async throws(StorageError) in try await read(request, for: name)
+                [request] () async throws(StorageError) in
+                try await withoutLimit { (client: StorageClient) async throws(StorageError) in
+                    try await client.read(request, for: name)
+                }
             }
             guard let result = attempted else { return nil }
             guard let id, let position = result.position else { return result }
             if try await hub.activate(id, at: position) { return result }
+        }
+    }
+
+    /// Runs a call of a listener, which outlives the time limits of the client and of the call that began it.
+    func withoutLimit<Value: Sendable>(
+        _ call: @escaping @Sendable (StorageClient) async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        var client = self
+        client.configuration.timeLimit = nil
+        let context = StorageContext().of(StorageContext.current.principal)
+        return try await context.run { [client] () async throws(StorageError) in
+            try await call(client)
         }
     }
 

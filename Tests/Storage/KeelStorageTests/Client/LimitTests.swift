@@ -169,6 +169,23 @@ struct LimitTests {
         #expect(adapter.contexts.contains { $0.principal == nil })
     }
 
+    @Test("The reads of listeners have no time limit, also within a call that has one")
+    func listenerReads() async throws {
+        let adapter = StandInAdapter(memory)
+        let storage = client(adapter).limited(to: .seconds(2))
+        try await storage.transaction { _ in
+            var snapshots = storage.listen(to: DocumentQuery("a")).makeAsyncIterator()
+            _ = try await snapshots.next()
+            var documents = storage.listenToDocument("a/1").makeAsyncIterator()
+            _ = try await documents.next()
+            var counts = storage.observe(DocumentQuery("a"), [.count()]).makeAsyncIterator()
+            _ = try await counts.next()
+        }
+        let reads = adapter.calls.filter { if case .read = $0.call { true } else { false } }
+        #expect(reads.count >= 3)
+        #expect(reads.allSatisfy { $0.context.timeLeft == nil })
+    }
+
     @Test("A moment is taken, renewed and released on behalf of its principal")
     func moments() async throws {
         let adapter = StandInAdapter(memory)
