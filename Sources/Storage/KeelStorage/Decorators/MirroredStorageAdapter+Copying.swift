@@ -18,9 +18,7 @@ extension MirroredStorageAdapter {
             observer(.notKept(.noKeeper))
             return
         }
-        if let flaw = record.flaw {
-            throw StorageError(.invalidArgument, "a mirror has an invalid name: \(flaw)")
-        }
+        try checkName()
         // First of all, so that the position precedes every later commit.
         if followsLog, ledger.cursor == nil, let present = try await position() {
             ledger.begin(at: present)
@@ -35,6 +33,11 @@ extension MirroredStorageAdapter {
         } catch {
             if !error.isCancellation { observer(.notKept(error)) }
         }
+    }
+
+    func checkName() throws(StorageError) {
+        guard let flaw = record?.flaw else { return }
+        throw StorageError(.invalidArgument, "a mirror has an invalid name: \(flaw)")
     }
 
     private func openLog(_ record: MirrorRecord) async throws(StorageError) {

@@ -103,6 +103,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
     // MARK: Reading
 
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try checkName()
         if ledger.isFirstRead() {
             try await open()
             await copy()
@@ -161,8 +162,8 @@ extension StorageAdapter {
     /// - Parameters:
     ///   - mirror: The store to copy to.
     ///   - name: The name under which the stores remember the mirror's position: the same in each process, and
-    ///     different for each mirror of a store. It must be a valid document id of at most 80 bytes; otherwise the
-    ///     first read and all commits throw `invalidArgument`.
+    ///     different for each mirror of a store. It must be a valid document id of at most 80 bytes; otherwise all
+    ///     reads and commits throw `invalidArgument`.
     ///   - comparisonRate: The share of reads that are compared, from 0 to 1.
     ///   - observer: Receives differences and failures; it must not call the store.
     /// - Returns: The decorated adapter.

@@ -21,7 +21,8 @@ extension StorageClient {
     ///
     /// For a document that cannot be read, the iteration throws its error once; the iterator's next call continues with
     /// the other documents. Another error ends the iteration. In a canceled task, reading a page throws
-    /// `StorageError/Code/cancelled`. A time limit applies to each page.
+    /// `StorageError/Code/cancelled`. Over an adapter that counts unreadable documents toward a limit, more than 1,000
+    /// of them in a row end the iteration with `StorageError/Code/tooLarge`. A time limit applies to each page.
     public func documents(matching query: DocumentQuery) -> DocumentSequence {
         DocumentSequence(client: self, query: query)
     }
@@ -82,6 +83,7 @@ public struct DocumentSequence: AsyncSequence, Sendable {
                 where unreadable.insert(document.path).inserted {
                     results.append(.failure(document.error))
                 }
+                if rest.isCutShort { results.insert(.failure(.unreadablePage), at: 0) }
             }
             if let pages, pages.isMomentAging { try await DocumentSequence.keepMoment(of: pages) }
             return try results.popLast()?.get()
@@ -135,3 +137,13 @@ public struct DocumentSequence: AsyncSequence, Sendable {
 
 @available(*, unavailable)
 extension DocumentSequence.Iterator: Sendable {}
+
+extension StorageError {
+    fileprivate static var unreadablePage: StorageError {
+        StorageError(
+            .tooLarge,
+            "more than \(UnreadableDocument.mostPassedOver) documents in a row cannot be read; narrow the query",
+            operation: "documents"
+        )
+    }
+}

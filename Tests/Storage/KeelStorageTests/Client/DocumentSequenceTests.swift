@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import KeelTestKit
 import KeelTestSupport
 import Testing
@@ -169,6 +170,24 @@ struct DocumentSequenceTests {
         #expect(ids == (0..<200).map(Self.id))
     }
 
+    @Test("A page with too many unreadable documents ends the iteration with an error")
+    func unreadable() async throws {
+        let storage = StorageClient(DamagedAdapter())
+        var documents = storage.documents(matching: DocumentQuery("a")).makeAsyncIterator()
+        var codes: [StorageError.Code] = []
+        while codes.last != .tooLarge {
+            do throws(StorageError) {
+                guard try await documents.next() != nil else { break }
+            } catch {
+                codes.append(error.code)
+            }
+        }
+        #expect(codes.last == .tooLarge)
+        #expect(codes.dropLast().count > 1_000)
+        #expect(codes.dropLast().allSatisfy { $0 == .corrupted })
+        #expect(try await documents.next() == nil)
+    }
+
     @Test("Cancellation ends the loop with an error")
     func cancelled() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
@@ -190,5 +209,21 @@ struct DocumentSequenceTests {
             _ = try await Self.ids(storage.documents(matching: DocumentQuery("a").limit(to: -1)))
         }
         #expect(error?.operation == "documents")
+    }
+}
+
+/// A store with an endless collection of unreadable documents, which count toward a limit.
+private struct DamagedAdapter: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter = InMemoryStorageAdapter()
+    let capabilities: StorageCapabilities = []
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        var result = try await upstream.read(request)
+        if case .query(let query) = request.operation, case .first(let count) = query.limit {
+            result.unreadable = (0..<count).map {
+                UnreadableDocument("a/\($0)", StorageError(.corrupted, "its bytes are damaged"))
+            }
+        }
+        return result
     }
 }

@@ -51,6 +51,9 @@ struct MirrorTests {
             await expectError(StorageError.self, .invalidArgument) {
                 try await storage.setDocument("notes/1", ["text": "a"])
             }
+            await expectError(StorageError.self, .invalidArgument) {
+                _ = try await storage.findDocument("notes/1")
+            }
         }
         #expect(try await StorageClient(primary).findDocument("notes/1") == nil)
     }
