@@ -73,6 +73,8 @@ public struct DocumentEncoder: Sendable {
         package let transforms: [FieldTransform]
         /// The id in the value's ``DocumentID``; nil without one.
         package let documentID: String?
+        /// Whether the value has a ``DocumentID`` that is nil.
+        package let hasNilID: Bool
     }
 
     /// Encodes a value for a write.
@@ -91,7 +93,8 @@ public struct DocumentEncoder: Sendable {
         return EncodedDocument(
             body: DocumentBody(bytes: bytes),
             transforms: context.transforms,
-            documentID: context.documentID
+            documentID: context.documentID,
+            hasNilID: context.hasNilID
         )
     }
 

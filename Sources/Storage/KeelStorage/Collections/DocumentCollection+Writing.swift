@@ -5,11 +5,11 @@ internal import KeelStorageAdapting
 extension DocumentCollection {
     /// Stores a value under its own id, replacing an existing document.
     ///
-    /// The id is the value's `DocumentID` or, if it is `Identifiable`, its `id`. An `Identifiable` value gets a new id
-    /// if its `id` is nil, or neither `DocumentIDRepresentable` nor `LosslessStringConvertible`.
+    /// The id is the value's `DocumentID` or, if it is `Identifiable`, its `id`, whose type must be
+    /// `DocumentIDRepresentable` or `LosslessStringConvertible`. An `Identifiable` value whose id is nil gets a new id.
     ///
     /// - Returns: The path of the document.
-    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id, `StorageError/Code/encodingFailed`.
+    /// - Throws: `StorageError/Code/invalidArgument` if the value has no such id, `StorageError/Code/encodingFailed`.
     @discardableResult
     @concurrent
     public func save(_ element: Element) async throws(StorageError) -> DocumentPath {
@@ -163,11 +163,15 @@ extension DocumentCollection {
     func write(for element: Element) throws(StorageError) -> DocumentWrite {
         let encoded = try encoder.encodeDocument(element)
         let own = DocumentEncoder.documentID(of: element, encoded: encoded)
-        let isIdentifiable = element is any Identifiable
-        guard let id = own ?? (isIdentifiable ? client.configuration.makeID() : nil) else {
+        let isNew = own == nil && DocumentEncoder.hasNilID(element, encoded: encoded)
+        guard let id = own ?? (isNew ? client.configuration.makeID() : nil) else {
+            let lack =
+                element is any Identifiable
+                ? "the id of \(Element.self) is not DocumentIDRepresentable"
+                : "\(Element.self) has no id"
             throw StorageError(
                 .invalidArgument,
-                "\(Element.self) has no id; add one, for example with "
+                "\(lack); add one, for example with "
                     + "@DocumentID or Identifiable, or use save(_:id:) or add(_:)",
                 operation: "save",
                 resource: path.string

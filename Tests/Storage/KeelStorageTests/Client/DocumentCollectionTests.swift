@@ -66,6 +66,39 @@ struct DocumentCollectionTests {
         #expect(try await storage.getDocument(path).fields() == ["text": "Hello"])
     }
 
+    @Test("A value with an id that is no text is rejected with advice; only nil is replaced")
+    func refusesOtherIDs() async throws {
+        struct Place: Codable, Hashable, Sendable { var row = 1 }
+        struct Seat: Codable, Identifiable, Sendable { var id: Place? }
+        struct Number: Codable, Identifiable, Sendable { var id: Int64? }
+        struct Copied: Codable, Identifiable, Sendable {
+            @DocumentID var key: String?
+            var id = Place()
+        }
+        let seats = storage.collection("seats", as: Seat.self)
+        let error = await #expect(throws: StorageError.self) {
+            try await seats.save(Seat(id: Place()))
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("save(_:id:)") == true)
+        let items = storage.collection("items", as: SharedItem.self)
+        let other = await #expect(throws: StorageError.self) {
+            try await items.save(SharedItem(text: "a"))
+        }
+        #expect(other?.code == .invalidArgument)
+        #expect(try await items.count() == 0)
+
+        try await seats.save(Seat(id: nil))
+        #expect(try await seats.count() == 1)
+        let numbers = storage.collection("numbers", as: Number.self)
+        try await numbers.save(Number(id: nil))
+        #expect(try await numbers.save(Number(id: 7)).id == "7")
+        #expect(try await numbers.count() == 2)
+        let copies = storage.collection("copies", as: Copied.self)
+        try await copies.save(Copied())
+        #expect(try await copies.count() == 1)
+    }
+
     @Test("A value without an id is rejected with advice and can be added")
     func refusesNameless() async throws {
         let values = storage.collection("values", as: Nameless.self)
@@ -234,4 +267,11 @@ struct DocumentCollectionTests {
         running.cancel()
         await running.value
     }
+}
+
+/// Its id is its identity in memory.
+private final class SharedItem: Codable, Identifiable, Sendable {
+    let text: String
+
+    init(text: String) { self.text = text }
 }

@@ -5,6 +5,7 @@ final class EncodingContext {
     let userInfo: [CodingUserInfoKey: Any]
     var transforms: [FieldTransform] = []
     var documentID: String?
+    var hasNilID = false
     private var converted = ConvertedKeys()
     private var lastSerial = 0
 

@@ -62,7 +62,11 @@ extension DocumentID: Codable {
     /// Omits the field from a document; writes the id to other formats.
     public func encode(to encoder: any Encoder) throws {
         if let frame = encoder as? EncodingFrame {
-            if frame.depth == 1 { frame.sink.context.documentID = wrappedValue.documentID }
+            if frame.depth == 1 {
+                let id = wrappedValue.documentID
+                frame.sink.context.documentID = id
+                frame.sink.context.hasNilID = id == nil
+            }
             frame.omit()
             return
         }
@@ -141,9 +145,29 @@ extension DocumentEncoder {
         return id(of: value)
     }
 
+    /// Returns whether a value is `Identifiable` and its id is nil, as that of a value that no document stores yet.
+    package static func hasNilID(_ value: some Any, encoded: EncodedDocument) -> Bool {
+        guard let value = value as? any Identifiable else { return false }
+        return encoded.hasNilID || isNil(idOf: value)
+    }
+
+    private static func isNil(idOf value: some Identifiable) -> Bool {
+        let id: Any = value.id
+        if let id = id as? any DocumentIDRepresentable { return id.documentID == nil }
+        return (id as? any Nullable)?.isNil ?? false
+    }
+
     private static func id(of value: some Identifiable) -> String? {
         let id: Any = value.id
         if let id = id as? any DocumentIDRepresentable { return id.documentID }
         return (id as? any LosslessStringConvertible)?.description
     }
+}
+
+private protocol Nullable {
+    var isNil: Bool { get }
+}
+
+extension Optional: Nullable {
+    fileprivate var isNil: Bool { self == nil }
 }
