@@ -6,22 +6,23 @@ extension PostgreSQLStorageAdapter {
     ///
     /// Call it again as the reader advances. A reader that has not called for its lifetime is removed, and no reader
     /// retains changes older than `LogRetention/tombstoneAge` and its lifetime together. The store retains changes for
-    /// up to 1,000 readers, and ignores further ones. Readers that name themselves in a `ChangeRequest` need not call
-    /// this method.
+    /// up to 1,000 readers. Readers that name themselves in a `ChangeRequest` need not call this method.
     ///
     /// - Parameters:
     ///   - name: The reader's name, at most 1,500 bytes.
     ///   - cursor: The position of the reader.
     ///   - lifetime: How long after this call the log is retained; more than 90 days count as 90.
     /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor,
-    ///   `StorageError/Code/invalidArgument` for a name that is too long, and errors of the database.
+    ///   `StorageError/Code/invalidArgument` for a name that is too long, `StorageError/Code/unavailable` for a reader
+    ///   beyond 1,000, and errors of the database.
     public func registerReader(
         _ name: String,
         at cursor: ChangeCursor,
         lifetime: Duration = .seconds(30 * 86_400)
     ) async throws(StorageError) {
         do throws(StorageError) {
-            try await note(ChangeReader(name, lifetime: lifetime), at: cursor)
+            let isRetained = try await note(ChangeReader(name, lifetime: lifetime), at: cursor)
+            guard isRetained else { throw StorageError.tooManyReaders }
         } catch {
             throw error.during("registerReader")
         }
@@ -44,7 +45,7 @@ extension PostgreSQLStorageAdapter {
         try await readers.follow(request, answeredUpTo: next) {
             reader,
             cursor throws(StorageError) in
-            try await note(reader, at: cursor)
+            _ = try await note(reader, at: cursor)
         } release: {
             name throws(StorageError) in
             try await unregisterReader(name)
@@ -54,13 +55,13 @@ extension PostgreSQLStorageAdapter {
     private func note(
         _ reader: ChangeReader,
         at cursor: ChangeCursor
-    ) async throws(StorageError) {
+    ) async throws(StorageError) -> Bool {
         try reader.checkName()
         let (epoch, retention) = (store.epoch, configuration.retention)
-        try await maintaining { snapshot, tail in
+        return try await maintaining { snapshot, tail in
             let place = try snapshot.place(of: cursor, in: tail.log, epoch: epoch)
             let age = try StoreAge(snapshot, tail, keeping: retention)
-            try snapshot.note(reader, at: place.point.sequence, age)
+            return try snapshot.note(reader, at: place.point.sequence, age)
         }
     }
 

@@ -10,23 +10,23 @@ extension SQLiteStorageAdapter {
     ///
     /// Call it again as the reader advances. A reader that has not called for its lifetime is removed, and no reader
     /// retains changes older than `LogRetention/tombstoneAge` and its lifetime together. The file retains changes for
-    /// up to 1,000 readers, and ignores further ones. Readers that name themselves in a `ChangeRequest` need not call
-    /// this method.
+    /// up to 1,000 readers. Readers that name themselves in a `ChangeRequest` need not call this method.
     ///
     /// - Parameters:
     ///   - name: The reader's name, at most 1,500 bytes.
     ///   - cursor: The position of the reader.
     ///   - lifetime: How long after this call the log is retained; more than 90 days count as 90.
     /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor,
-    ///   `StorageError/Code/invalidArgument` for a name that is too long, `StorageError/Code/readOnly`, and errors of
-    ///   the file.
+    ///   `StorageError/Code/invalidArgument` for a name that is too long, `StorageError/Code/unavailable` for a reader
+    ///   beyond 1,000, `StorageError/Code/readOnly`, and errors of the file.
     public func registerReader(
         _ name: String,
         at cursor: ChangeCursor,
         lifetime: Duration = .seconds(30 * 86_400)
     ) async throws(StorageError) {
         do throws(StorageError) {
-            try await note(ChangeReader(name, lifetime: lifetime), at: cursor)
+            let isRetained = try await note(ChangeReader(name, lifetime: lifetime), at: cursor)
+            guard isRetained else { throw StorageError.tooManyReaders }
         } catch {
             throw error.during("registerReader")
         }
@@ -48,7 +48,7 @@ extension SQLiteStorageAdapter {
         try await readers.follow(request, answeredUpTo: next) {
             reader,
             cursor throws(StorageError) in
-            try await note(reader, at: cursor)
+            _ = try await note(reader, at: cursor)
         } release: {
             name throws(StorageError) in
             try await unregisterReader(name)
@@ -58,13 +58,13 @@ extension SQLiteStorageAdapter {
     private func note(
         _ reader: ChangeReader,
         at cursor: ChangeCursor
-    ) async throws(StorageError) {
+    ) async throws(StorageError) -> Bool {
         try reader.checkName()
-        try await maintaining { [self] database in
+        return try await maintaining { [self] database in
             let state = try StoreState(database)
             let place = try self.reader(database, remembers: false)
                 .place(of: cursor, in: state.log, epoch: epoch)
-            try StoredReaders(database)
+            return try StoredReaders(database)
                 .note(reader, at: place.point.sequence, try age(database, state))
         }
     }

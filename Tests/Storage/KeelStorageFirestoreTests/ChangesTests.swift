@@ -4,6 +4,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Changes and schemas of a Keel server")
@@ -45,18 +46,26 @@ struct ChangesTests {
         #expect(scripted.requests == ["GET /sync/all/changes?" + query])
     }
 
-    @Test("a request contains its reader within the server's limits")
+    @Test("a request contains its reader within the server's limits, or is refused")
     func reader() async throws {
         let scripted = try Scripted.keel(Array(repeating: .keel(#"{"next": "AQ"}"#), count: 3))
         var request = ChangeRequest()
         for reader in [
             ChangeReader("keel.copy", lifetime: .seconds(60)),
             ChangeReader("x", lifetime: .seconds(86_400 * 365)),
-            ChangeReader(String(repeating: "x", count: 101)),
+            ChangeReader(String(repeating: "x", count: 101), lifetime: .zero),
         ] {
             request.reader = reader
             _ = try await scripted.adapter.changes(request)
         }
+        for name in ["", String(repeating: "x", count: 101)] {
+            request.reader = ChangeReader(name)
+            let refused = request
+            await expectError(StorageError.self, .invalidArgument) {
+                try await scripted.adapter.changes(refused)
+            }
+        }
+        #expect(scripted.transport.calls.count == 3)
         let queries = scripted.transport.calls.map { $0.head.path ?? "" }
         #expect(queries[0].hasSuffix("&reader=keel.copy&lifetime=60"))
         #expect(queries[1].hasSuffix("&reader=x&lifetime=2592000"))

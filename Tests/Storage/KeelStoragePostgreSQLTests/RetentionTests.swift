@@ -207,7 +207,7 @@ struct RetentionTests {
         }
     }
 
-    @Test("The number of stored readers is limited")
+    @Test("The number of stored readers is limited, and a further one is refused")
     func names() async throws {
         try await PostgreSQLServer.withStore { adapter in
             let start = try await set(["a/0"], in: adapter)
@@ -219,7 +219,9 @@ struct RetentionTests {
                 on: adapter
             )
             try await adapter.registerReader("r7", at: start)
-            try await adapter.registerReader("new", at: start)
+            await expectError(StorageError.self, .unavailable) {
+                try await adapter.registerReader("new", at: start)
+            }
             let counted = "SELECT count(*) FROM keel.readers WHERE store = $"
             #expect(try await run(counted, on: adapter) == 1_000)
         }

@@ -23,7 +23,7 @@ struct LogReaderTests {
         #expect(try await reading.changes(request).changes.count == 1)
     }
 
-    @Test("the number of stored readers is limited")
+    @Test("the number of stored readers is limited, and a further one is refused")
     func names() async throws {
         let adapter = try folder.adapter { $0.now = { [clock] in clock.now } }
         let start = try #require(try await adapter.set("a/0", [:]).position)
@@ -36,7 +36,12 @@ struct LogReaderTests {
             }
         }
         try await adapter.registerReader("r7", at: start)
-        try await adapter.registerReader("new", at: start)
+        let error = await storageError { try await adapter.registerReader("new", at: start) }
+        #expect(error?.code == .unavailable)
+        #expect(error?.operation == "registerReader")
+        var request = ChangeRequest()
+        request.reader = ChangeReader("new")
+        #expect(try await adapter.changes(request).changes.count == 1)
         let counts = try await adapter.databasePool.read { database in
             try Int.fetchOne(database, sql: "SELECT count(*) FROM readers") ?? 0
         }

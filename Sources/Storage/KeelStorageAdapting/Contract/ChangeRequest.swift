@@ -73,12 +73,12 @@ public struct ChangeRequest: Sendable, Hashable {
 /// A reader for which a store retains unread changes, such as a copy or a mirror that disconnects for a while.
 ///
 /// The store may replace several unread changes of a document by the last one. SQLite and PostgreSQL stores retain
-/// changes for up to 1,000 readers, and ignore further ones.
+/// changes for up to 1,000 readers; they answer the requests of further ones, but retain nothing for them.
 public struct ChangeReader: Sendable, Hashable {
     /// The reader's name, the same in every request of the reader, at most 100 bytes.
     ///
-    /// SQLite and PostgreSQL stores accept up to 1,500 bytes. `FirestoreStorageAdapter` does not send longer names than
-    /// 100 bytes, so nothing is retained for them.
+    /// SQLite and PostgreSQL stores accept up to 1,500 bytes. With a name that is longer than 100 bytes or empty,
+    /// `FirestoreStorageAdapter` throws `StorageError/Code/invalidArgument` unless ``lifetime`` is zero.
     public var name: String
     /// The time that the store waits for the reader after its last request; zero releases the reader at once.
     ///

@@ -3,7 +3,7 @@ package import KeelDocuments
 internal import Synchronization
 
 package struct StoredReader {
-    /// The largest number of readers for which a store retains its log; further ones are ignored.
+    /// The largest number of readers for which a store retains its log.
     package static let most = 1_000
     package static let longestLifetime = Duration.seconds(90 * 86_400)
 
@@ -18,6 +18,15 @@ package struct StoredReader {
         self.sequence = sequence
         self.seen = seen
         self.lifetime = lifetime
+    }
+}
+
+extension StorageError {
+    package static var tooManyReaders: StorageError {
+        StorageError(
+            .unavailable,
+            "the store retains its log for \(StoredReader.most) readers already; remove one with unregisterReader(_:)"
+        )
     }
 }
 

@@ -27,7 +27,7 @@ struct FeedConnection: Sendable {
         )
         if let after = request.after { query.add("cursor", Base64.encodeForURL(after.bytes)) }
         query.add("limit", "\(min(request.limit, 1_000))")
-        if let reader = request.reader, (1...100).contains(reader.name.utf8.count) {
+        if let reader = request.reader, Self.takesName(of: reader) {
             query.add("reader", reader.name)
             let lifetime = min(max(.zero, reader.lifetime), .seconds(30 * 86_400))
             query.add("lifetime", "\(lifetime.components.seconds)")
@@ -43,6 +43,21 @@ struct FeedConnection: Sendable {
         let filter = ScopeFilter(request.scope)
         result.page.changes = result.page.changes.compactMap(filter.told)
         return result
+    }
+
+    /// Checks that a server can retain changes for a reader.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` for a name that the server refuses.
+    static func check(_ reader: ChangeReader) throws(StorageError) {
+        guard reader.lifetime > .zero, !takesName(of: reader) else { return }
+        throw StorageError(
+            .invalidArgument,
+            "the name of a reader has \(reader.name.utf8.count) bytes; the server takes names of 1 to 100 bytes"
+        )
+    }
+
+    private static func takesName(of reader: ChangeReader) -> Bool {
+        (1...100).contains(reader.name.utf8.count)
     }
 
     func stream(

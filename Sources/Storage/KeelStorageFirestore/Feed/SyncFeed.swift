@@ -49,8 +49,10 @@ package final class SyncFeed: Sendable {
     /// Returns the changes after a position, with the guarantees of `StorageAdapter`.
     ///
     /// - Throws: `StorageError/Code/cursorExpired` if the server no longer knows the position, or another user has
-    ///   signed in since the last call; `cancelled` immediately when the task is canceled.
+    ///   signed in since the last call; `invalidArgument` for a reader's name that the server refuses; `cancelled`
+    ///   immediately when the task is canceled.
     package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        if let reader = request.reader { try FeedConnection.check(reader) }
         var users = streams.userChangeCount
         await noteUser()
         // A reader that begins has nothing of the former user's.

@@ -253,8 +253,10 @@ extension TableSnapshot {
     }
 
     /// Records the position of a reader; call it in a transaction that holds the tail.
-    func note(_ reader: ChangeReader, at sequence: Int64, _ age: StoreAge) throws {
-        _ = try run(
+    ///
+    /// - Returns: Whether it was recorded; false if there are too many readers.
+    func note(_ reader: ChangeReader, at sequence: Int64, _ age: StoreAge) throws -> Bool {
+        let rows = try run(
             """
             INSERT INTO keel.readers(store, name, seq, seen, lifetime) SELECT $1, $2, $3, $4, $5
             WHERE (SELECT count(*) FROM keel.readers WHERE store = $1 AND name <> $2) < \(StoredReader.most)
@@ -267,6 +269,7 @@ extension TableSnapshot {
             $0.add(age.now)
             $0.add(min(reader.lifetime, StoredReader.longestLifetime).microseconds)
         }
+        return rows.changedCount > 0
     }
 
     func removeReaders(_ names: [String]) throws {

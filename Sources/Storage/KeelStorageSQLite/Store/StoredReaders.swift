@@ -11,7 +11,9 @@ struct StoredReaders {
     init(_ database: Database) { self.database = database }
 
     /// Records the position of a reader; call it in a write transaction.
-    func note(_ reader: ChangeReader, at sequence: Int64, _ age: StoreAge) throws {
+    ///
+    /// - Returns: Whether it was recorded; false if there are too many readers.
+    func note(_ reader: ChangeReader, at sequence: Int64, _ age: StoreAge) throws -> Bool {
         let statement = try RawStatement(
             database,
             """
@@ -26,6 +28,7 @@ struct StoredReaders {
         try statement.bind(3, age.now)
         try statement.bind(4, min(reader.lifetime, StoredReader.longestLifetime).microseconds)
         try statement.run()
+        return database.changesCount > 0
     }
 
     func remove(_ name: String) throws {
