@@ -5,7 +5,9 @@ public enum DocumentKeyStrategy: Sendable, Hashable {
     /// `imageURL` becomes `image_url`; leading and trailing underscores stay.
     ///
     /// The decoder converts coding keys in the same direction, so that it finds every encoded field. The `String` keys
-    /// of dictionaries stay unchanged.
+    /// of dictionaries stay unchanged. The keys of `CodingKeyRepresentable` types are converted, as by `JSONEncoder`,
+    /// and converted back when the dictionary is decoded: a key `imageURL` would become `imageUrl`, so give such a case
+    /// the raw value `imageUrl`.
     case snakeCase
 
     func fieldName(_ key: String) -> String {
