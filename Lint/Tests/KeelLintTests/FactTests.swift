@@ -169,6 +169,12 @@ struct FactTests {
                 _ = try? changed.withUnsafeBytes { try FactCoding.facts(from: $0) }
             }
         }
+        // One text, no notes, no imports, and a declaration whose parent is the lowest number.
+        let lowest: [UInt8] = [0x80, 0x80, 0x80, 0x80, 0xF8, 0xFF, 0xFF, 0xFF, 0xFF, 0x01]
+        let orphan: [UInt8] = [1, 1, 0x41, 0, 0, 1, 0, 0] + lowest + [0, 0, 0, 0, 0, 0, 0]
+        #expect(throws: FactCoding.Damage.self) {
+            try orphan.withUnsafeBytes { try FactCoding.facts(from: $0) }
+        }
     }
 
     @Test("A difference of one bit changes the hash")

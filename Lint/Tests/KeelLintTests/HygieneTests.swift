@@ -215,6 +215,12 @@ struct HygieneTests {
             #expect(report.findings == expected)
             #expect(report.cachedFileCount == 0)
         }
+        // The index of two entries, with zeros in place of their facts.
+        try (whole.prefix(64) + Data(count: whole.count - 64)).write(to: file)
+        #expect(try linter.run().cachedFileCount == 0)
+        let repaired = try linter.run()
+        #expect(repaired.cachedFileCount == 2)
+        #expect(repaired.findings == expected)
     }
 
     @Test("Every rule is explained with a bad and a good example, and finds the bad one")

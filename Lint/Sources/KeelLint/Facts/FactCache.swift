@@ -79,11 +79,12 @@ package struct FactCache: Sendable {
         hashes.count == ranges.count && hashes.allSatisfy { ranges[$0] != nil }
     }
 
-    /// Stores the facts of these contents only; contents that are already cached need no bytes.
+    /// Stores the facts of these contents only; contents with no bytes keep their cached facts.
     ///
     /// Failures are ignored, as they cost only time.
     package func keep(_ entries: [ContentHash: [UInt8]]) {
-        guard let file, !holdsOnly(Set(entries.keys)) else { return }
+        guard let file else { return }
+        if holdsOnly(Set(entries.keys)), entries.values.allSatisfy(\.isEmpty) { return }
         var head: [UInt8] = []
         func append<Number: FixedWidthInteger>(_ number: Number) {
             withUnsafeBytes(of: number.littleEndian) { head += $0 }
@@ -95,7 +96,7 @@ package struct FactCache: Sendable {
         data.withUnsafeBytes { old in
             for (hash, encoded) in entries {
                 let start = bodies.count
-                if let range = ranges[hash] {
+                if encoded.isEmpty, let range = ranges[hash] {
                     bodies += old[range]
                 } else {
                     bodies += encoded

@@ -194,8 +194,7 @@ package enum FactCoding {
         facts.declarations = try reader.list {
             let kind = try $0.raw(DeclarationFact.Kind.self)
             let name = try $0.text()
-            let parent = try $0.int32() - 1
-            guard parent < names.count else { throw Damage() }
+            let parent = try declaration(try $0.int32(), names.count)
             let qualified =
                 parent < 0 ? name : DeclarationFact.qualified(name, in: names[Int(parent)])
             names.append(qualified)
