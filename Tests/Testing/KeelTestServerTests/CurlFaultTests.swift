@@ -119,6 +119,24 @@ struct CurlFaultTests {
         }
     }
 
+    @Test(
+        "A reset by the server is the scripted answer, not a hang-up of the client",
+        arguments: ["--http1.1", "--http2-prior-knowledge"]
+    )
+    func resets(flag: String) async throws {
+        let answer = HTTPTestAnswer.text("x").interrupted(.beforeHead, by: .reset)
+        try await FaultServer.run { _ in
+            answer
+        } operation: { server in
+            _ = try await Curl.run([flag] + (0..<30).map { server.address("/\($0)") })
+            let count = server.connections.count
+            #expect(try await server.waitForConnections(count, closed: true).count == count)
+            #expect(server.requests.count >= 30)
+            #expect(server.requests.allSatisfy(\.isAnswered))
+            #expect(server.disconnects.isEmpty)
+        }
+    }
+
     @Test("An HTTP/2 server without settings stays silent")
     func silentHTTP2() async throws {
         var configuration = FaultServer.Configuration()

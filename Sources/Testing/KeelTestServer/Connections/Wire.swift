@@ -50,24 +50,23 @@ final class Wire: Sendable {
 
     /// Runs `work` until it or the connection ends; returns whether `work` was completed.
     func untilClosed(_ work: @escaping @Sendable () async throws -> Void) async throws -> Bool {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
+        let isDone = Watched(false)
+        try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do {
                     try await work()
-                    return true
+                    isDone.change { $0 = true }
                 } catch {
                     // A failing write notices the end before the waiting task does.
                     guard !self.channel.isActive else { throw error }
-                    return false
                 }
             }
-            group.addTask {
-                try await self.waitForClose()
-                return false
-            }
+            group.addTask { try await self.waitForClose() }
             defer { group.cancelAll() }
-            return try await group.next() ?? false
+            _ = try await group.next()
         }
+        // The waiting task may be first although `work` is completed: it may close the connection itself.
+        return isDone.value
     }
 }
 

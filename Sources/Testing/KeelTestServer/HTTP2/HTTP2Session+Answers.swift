@@ -8,10 +8,12 @@ extension HTTP2Session {
         guard let stream = streams.value[id] else { return }
         let request = stream.request
         let resetCode = Watched(UInt32?.none)
-        let isDone = try await context.wire.untilClosed {
+        let isGiven = Watched(false)
+        _ = try await context.wire.untilClosed {
             try await withThrowingTaskGroup(of: UInt32?.self) { group in
                 group.addTask {
                     try await give(stream.queued, to: request, on: id)
+                    isGiven.change { $0 = true }
                     return nil
                 }
                 group.addTask { try await streams.wait { $0[id]?.resetCode } }
@@ -20,7 +22,7 @@ extension HTTP2Session {
                 resetCode.change { $0 = code }
             }
         }
-        if isDone, resetCode.value == nil {
+        if isGiven.value, resetCode.value == nil {
             context.finish(request)
         } else if !Task.isCancelled, !streams.value.isEndedByServer {
             context.hangUp(request, code: resetCode.value)
