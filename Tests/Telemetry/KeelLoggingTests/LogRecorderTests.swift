@@ -204,13 +204,32 @@ struct LogRecorderTests {
         #expect(text.utf8.count <= 100)
     }
 
+    @Test("A long value marked as public is truncated, also if no other text is long")
+    func cuttingPublic() throws {
+        let long = String(repeating: "x", count: 200)
+        var logger = logger(to: output, recorder: LogRecorder(textByteLimit: 100))
+        logger[metadataKey: "a"] = "\(long, sensitivity: .public)"
+        logger.info("short", metadata: ["b": "\(long, sensitivity: .public)"])
+        let record = try #require(output.records.last)
+        let text = LogValue.text(String(repeating: "x", count: 97) + "…")
+        #expect(record.fields == [LogField("a", text), LogField("b", text)])
+    }
+
     @Test("Without a redactor everything is written unchanged")
     func noRedactor() throws {
         let recorder = LogRecorder(redactor: nil)
-        logger(to: output, recorder: recorder).info("ada@example.org", metadata: ["token": "t"])
+        logger(to: output, recorder: recorder).info(
+            "ada@example.org",
+            metadata: [
+                "token": "t", "name": "\("Ada", sensitivity: .sensitive)",
+                "nested": ["name": "\("Ada", sensitivity: .sensitive)"],
+            ]
+        )
         let record = try #require(output.records.last)
         #expect(record.message == "ada@example.org")
         #expect(record["token"] == .text("t"))
+        #expect(record["name"] == .text("Ada"))
+        #expect(record["nested"] == .map([LogField("name", .text("Ada"))]))
     }
 
     @Test("A custom marker replaces values")
@@ -219,12 +238,16 @@ struct LogRecorderTests {
         let recorder = LogRecorder(redactor: redactor)
         logger(to: output, recorder: recorder).info(
             "ada@example.org",
-            metadata: ["token": "abc", "name": "\("Ada", sensitivity: .sensitive)"]
+            metadata: [
+                "token": "abc", "name": "\("Ada", sensitivity: .sensitive)",
+                "nested": ["name": "\("Ada", sensitivity: .sensitive)"],
+            ]
         )
         let record = try #require(output.records.last)
         #expect(record.message == "<redacted:15>")
         #expect(record["token"] == .text("<redacted:3>"))
         #expect(record["name"] == .text("<redacted:3>"))
+        #expect(record["nested"] == .map([LogField("name", .text("<redacted:3>"))]))
     }
 }
 

@@ -1,5 +1,6 @@
 #if Logging
 
+internal import KeelCore
 internal import Logging
 
 /// The fields of a record under construction: those of the logger, and those of the statement.
@@ -8,9 +9,12 @@ internal import Logging
 struct LogFields {
     /// Those of the logger come first and are already redacted.
     var all: [LogField]
+    /// Replaces nested values marked as sensitive; nil leaves them.
+    private let marker: RedactionMarker?
 
-    init(_ base: [LogField], room: Int) {
+    init(_ base: [LogField], room: Int, marker: RedactionMarker?) {
         all = base
+        self.marker = marker
         if room > 0 { all.reserveCapacity(base.count + room) }
     }
 
@@ -22,7 +26,7 @@ struct LogFields {
             if case .string(let text) = value {
                 field = LogField(name, .text(text), rule: .names)
             } else {
-                field = LogField(name, LogValue(value), rule: value.rule)
+                field = LogField(name, LogValue(value, marker), rule: value.rule)
             }
             if earlier == 0 { all.append(field) } else { put(field, among: earlier) }
         }
@@ -74,21 +78,22 @@ extension LogField {
 
 extension LogValue {
     /// Converts a metadata value.
-    init(_ value: Logger.MetadataValue) {
+    init(_ value: Logger.MetadataValue, _ marker: RedactionMarker?) {
         switch value {
         case .string(let text): self = .text(text)
         case .stringConvertible(let value): self = .text(value.description)
         case .array(let values):
-            self = .list(values.map { LogValue(part: $0) })
+            self = .list(values.map { LogValue(part: $0, marker) })
         case .dictionary(let values):
-            let fields = values.map { LogField($0.key, LogValue(part: $0.value)) }
+            let fields = values.map { LogField($0.key, LogValue(part: $0.value, marker)) }
             self = .map(fields.sorted { $0.name < $1.name })
         }
     }
 
     /// Converts a nested value, which has no rule of its own: a sensitive one is replaced here.
-    private init(part value: Logger.MetadataValue) {
-        self = value.rule == .hiding ? .text("<redacted>") : LogValue(value)
+    private init(part value: Logger.MetadataValue, _ marker: RedactionMarker?) {
+        self.init(value, marker)
+        if let marker, value.rule == .hiding { self = hidden(by: marker) }
     }
 }
 

@@ -68,7 +68,8 @@ public final class LogRecorder: Sendable {
         base: [LogField],
         provided: Logger.Metadata?
     ) -> LogRecord {
-        var fields = LogFields(base, room: (event.metadata?.count ?? 0) + 2)
+        let room = (event.metadata?.count ?? 0) + 2
+        var fields = LogFields(base, room: room, marker: redactor?.marker)
         if let provided { fields.add(provided) }
         if let metadata = event.metadata { fields.add(metadata) }
         if let error = event.error { fields.add(error) }
@@ -92,7 +93,7 @@ public final class LogRecorder: Sendable {
     ///
     /// - Returns: The fields, in ascending order of their names.
     public func fields(of metadata: Logger.Metadata) -> [LogField] {
-        var fields = LogFields([], room: metadata.count)
+        var fields = LogFields([], room: metadata.count, marker: redactor?.marker)
         fields.add(metadata)
         var message = ""
         clean(&fields.all, message: &message)
@@ -112,8 +113,12 @@ public final class LogRecorder: Sendable {
         guard let redactor else { return cut(&fields, &message) }
         var findings = Findings()
         look(message, redactor, &findings)
-        for index in fields.indices where fields[index].rule != .nothing {
-            judge(&fields[index], redactor, &findings)
+        for index in fields.indices {
+            if fields[index].rule != .nothing {
+                judge(&fields[index], redactor, &findings)
+            } else if fields[index].value.byteCount > textByteLimit {
+                findings.hasLongTexts = true
+            }
         }
         if findings.hasSecrets {
             message = redactor.redact(message)
@@ -260,7 +265,7 @@ public final class LogRecorder: Sendable {
 
 extension LogValue {
     /// The redactor's marker in place of the value.
-    fileprivate func hidden(by marker: RedactionMarker) -> LogValue {
+    func hidden(by marker: RedactionMarker) -> LogValue {
         .text(marker.replacement(for: description.utf8))
     }
 
