@@ -49,4 +49,9 @@ extension FileStoreError.Code {
         isTransient: true,
         advice: "Request the file's metadata to see whether the change took effect."
     )
+    /// `cancelled`, with advice for a change that may have taken effect.
+    static let canceledChange = Self(
+        name: FileStoreError.Code.cancelled.name,
+        advice: "Request the file's metadata to see whether the change took effect."
+    )
 }

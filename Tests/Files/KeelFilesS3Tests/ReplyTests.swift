@@ -90,6 +90,23 @@ struct ReplyTests {
         }
     }
 
+    @Test("The error of a canceled put says whether the put may have taken effect")
+    func canceledPuts() async throws {
+        for processed in [TransportError.Processed.no, .maybe] {
+            let transport = ScriptedHTTPTransport([
+                .failure(TransportError(.cancelled, processed: processed))
+            ])
+            let files = FileStore(try s3Adapter(transport))
+            let error = await expectError(FileStoreError.self, .cancelled) {
+                try await files.write(Data("x".utf8), to: "a")
+            }
+            let isUnclear = processed == .maybe
+            #expect(error?.message.contains("may have taken effect") == isUnclear)
+            #expect(error?.code.advice.contains("metadata") == isUnclear)
+            #expect(transport.calls.count == 1)
+        }
+    }
+
     @Test("Lasting refusals are not retried and map to their codes")
     func refusals() async throws {
         let table: [(HTTPResponse.Status, String, FileStoreError.Code)] = [

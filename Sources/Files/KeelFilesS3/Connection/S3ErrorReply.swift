@@ -186,11 +186,11 @@ enum S3Failure: Error {
         case .failed(let error): return error
         case .unanswered(let error):
             let code = Self.code(for: error)
-            guard code.isTransient, isWrite, mayHaveTakenEffect else {
+            guard isWrite, mayHaveTakenEffect else {
                 return FileStoreError(code, "\(subject) failed: \(error.message)", cause: error)
             }
             return FileStoreError(
-                .outcomeUnknown,
+                code.isTransient ? .outcomeUnknown : code == .cancelled ? .canceledChange : code,
                 "\(subject) failed, and may have taken effect: \(error.message)",
                 cause: error
             )
