@@ -15,8 +15,8 @@ public struct CacheConfiguration: Sendable {
     public var staleness: Duration
     /// The time after which an unused entry expires, or nil for no limit.
     ///
-    /// Tiers do not count uses: an entry in a tier expires this long after it was written, and so does the copy that
-    /// memory reads from the tier, however often it is used.
+    /// Tiers do not count uses: an entry in a tier expires this long after it was written. The copy that memory reads
+    /// from it stays as long as it is used, up to the expiry of the value.
     public var timeToIdle: Duration?
     /// The time for which the absence of a value is cached in memory, or nil to not cache it.
     public var absenceExpiry: CacheExpiry?

@@ -131,6 +131,39 @@ struct ExpiryTests {
         #expect(await cache.get("a") == nil)
     }
 
+    @Test("An entry that was promoted from the tier is kept by its uses, until its own expiry")
+    func idlePromoted() async {
+        let tier = InMemoryCacheTier(clock: time)
+        let configuration = CacheConfiguration(timeToIdle: .seconds(10))
+        let writer = cache(configuration, over: tier)
+        await writer.set(1, for: "used")
+        await writer.set(2, for: "expiring", expiry: .seconds(30))
+        await clock.advance(by: .seconds(5))
+        let reader = cache(configuration, over: tier)
+        #expect(await reader.get("used") == 1)
+        #expect(await reader.get("expiring") == 2)
+        for _ in 0..<3 {
+            await clock.advance(by: .seconds(8))
+            #expect(reader.peek("used") == 1)
+            #expect(reader.peek("expiring") == 2)
+        }
+        await clock.advance(by: .seconds(1))
+        #expect(reader.peek("used") == 1)
+        #expect(reader.peek("expiring") == nil)
+        await clock.advance(by: .seconds(10))
+        #expect(await reader.get("used") == nil)
+    }
+
+    @Test("Without a time to idle of its own, a cache keeps the end that the tier's entry has")
+    func idleOfAnother() async {
+        let tier = InMemoryCacheTier(clock: time)
+        await cache(CacheConfiguration(timeToIdle: .seconds(10)), over: tier).set(1, for: "a")
+        let reader = cache(over: tier)
+        #expect(await reader.get("a") == 1)
+        await clock.advance(by: .seconds(10))
+        #expect(await reader.get("a") == nil)
+    }
+
     @Test("Removing expired entries frees memory in the cache and in the tier")
     func sweeps() async throws {
         let tier = InMemoryCacheTier(clock: time)

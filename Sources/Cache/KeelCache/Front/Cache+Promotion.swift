@@ -77,8 +77,11 @@ extension Cache {
         tags: [String],
         cost: Int
     ) -> MemoryFound<Value> {
-        let usableUntil = record.expires?.microseconds ?? .max
-        let freshUntil = min(record.staleAfter?.microseconds ?? usableUntil, usableUntil)
+        let expires = record.expires?.microseconds ?? .max
+        let staleAfter = record.staleAfter?.microseconds ?? expires
+        // A record that expires before it is stale ends by the idle time, which memory counts from the last use.
+        let usableUntil = configuration.timeToIdle == nil ? expires : max(expires, staleAfter)
+        let freshUntil = min(staleAfter, usableUntil)
         let entry = NewEntry(
             key: key,
             value: value,

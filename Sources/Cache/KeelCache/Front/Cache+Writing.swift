@@ -216,7 +216,8 @@ extension Cache {
                     key: name,
                     body: .bytes(body),
                     created: CacheInstant(microseconds: times.created),
-                    staleAfter: times.freshUntil < end
+                    // Later than an end by the idle time, which memory thus tells from the value's own.
+                    staleAfter: times.freshUntil < end || end < times.usableUntil
                         ? CacheInstant(microseconds: times.freshUntil) : nil,
                     expires: end == .max ? nil : CacheInstant(microseconds: end),
                     tags: loaded.tags + [lower.spaceTag]

@@ -6,7 +6,9 @@ public struct CacheRecord: Sendable {
     public var body: CacheBody
     /// The time when the value was created, which moves between tiers keep.
     public var created: CacheInstant
-    /// The time when the value becomes stale, or nil if it stays fresh.
+    /// The time when the value becomes stale, or nil if it stays fresh until it expires.
+    ///
+    /// It is later than ``expires`` if the entry expires by its time to idle.
     public var staleAfter: CacheInstant?
     /// The time when the entry expires, or nil if it never does.
     public var expires: CacheInstant?
