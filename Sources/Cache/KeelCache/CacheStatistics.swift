@@ -2,11 +2,11 @@
 public struct CacheStatistics: Hashable, Sendable {
     /// Reads that found a fresh entry in memory, including entries that record an absent value.
     ///
-    /// Policies that always load read without counting.
+    /// Policies that always load count neither hits nor misses.
     public var hits = 0
     /// Reads that found no fresh entry in memory.
     public var misses = 0
-    /// Reads of the tier that found a usable entry.
+    /// Reads of the tier that found a usable entry, except by policies that always load.
     public var tierHits = 0
     /// Calls that returned a stale value.
     public var staleHits = 0

@@ -140,6 +140,17 @@ struct TierTests {
         #expect(await cache.get("a") == 2)
     }
 
+    @Test("A policy that always loads counts neither its reads of memory nor those of the tier")
+    func uncountedReads() async throws {
+        let tier = InMemoryCacheTier()
+        await cache(tier).set(1, for: "a")
+        let reader: Cache<String, Int> = cache(tier)
+        #expect(try await reader.value(for: "a", policy: .loadFirst) { 2 } == 2)
+        #expect(reader.statistics.tierHits == 0)
+        #expect(reader.peek("b") == nil)
+        #expect(reader.statistics.hitRatio == 0)
+    }
+
     @Test("Concurrent misses read the tier once")
     func sharesReads() async throws {
         let clock = TestClock()

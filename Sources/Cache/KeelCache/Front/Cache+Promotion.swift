@@ -3,16 +3,18 @@ internal import KeelCore
 extension Cache {
     /// Reads an entry from the tier into memory, once for all concurrent callers.
     ///
-    /// - Parameter id: The result of ``begin(_:)``, which the caller balances.
+    /// - Parameters:
+    ///   - id: The result of ``begin(_:)``, which the caller balances.
+    ///   - isCounted: Whether the call was counted as a read.
     /// - Returns: The entry, which may be stale, or nil if there is no usable one or the caller was canceled.
-    func promote(_ id: FlightID<Key>) async -> MemoryFound<Value>? {
+    func promote(_ id: FlightID<Key>, isCounted: Bool = true) async -> MemoryFound<Value>? {
         guard let lower else { return nil }
         let found = try? await promotions.run(id) { [self] in
             await readBelow(lower, id.key, id.generation, id.stamp)
         }
         // Also nil if the caller was canceled: a read has no other way to report it.
         guard let entry = found ?? nil else { return nil }
-        ledger.count { $0.tierHits += 1 }
+        if isCounted { ledger.count { $0.tierHits += 1 } }
         return entry
     }
 

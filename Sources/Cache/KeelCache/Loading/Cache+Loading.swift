@@ -77,7 +77,7 @@ extension Cache {
         let id = begin(key)
         defer { memory.end(key) }
         if held == nil, policy.source != .load || policy.servesStaleOnError,
-            let found = await promote(id)
+            let found = await promote(id, isCounted: policy.source != .load)
         {
             held = usable(found)
             if let answer = answer(held, call, id) { return answer.value }
