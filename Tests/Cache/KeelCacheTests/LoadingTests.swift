@@ -189,6 +189,23 @@ struct LoadingTests {
         #expect(cache.peek("a") == 4)
     }
 
+    @Test("A call that shares a load without a result, but needs a value, loads it itself")
+    func sharedAbsence() async throws {
+        let finder = Task { [cache, gate] in
+            try await cache.findValue(for: "a") {
+                try await gate.pass()
+                return CacheLoaded(nil)
+            }
+        }
+        try await waitUntil { gate.begunCount == 1 }
+        let caller = Task { [cache] in try await cache.value(for: "a") { 7 } }
+        try await waitUntil { cache.waiterCount == 2 }
+        gate.open()
+        #expect(try await finder.value == nil)
+        #expect(try await caller.value == 7)
+        #expect(cache.statistics.loads == 2)
+    }
+
     @Test("A loaded value can set its expiry and whether it is stored")
     func loadedSaysSo() async throws {
         let clock = TestClock()

@@ -17,8 +17,7 @@ extension Cache {
     ///   - load: Loads the value; runs in its own task.
     /// - Returns: The value.
     /// - Throws: The error of `load`; `CancellationError`; or ``CacheError`` with the code `timeout` at the policy's
-    ///   hard timeout, or `notCached` if the policy forbids loading or a shared load of ``findValue(for:policy:load:)``
-    ///   found no value.
+    ///   hard timeout, or `notCached` if the policy forbids loading.
     @inlinable
     public func value(
         for key: Key,
@@ -187,14 +186,14 @@ extension Cache {
         return standIn.flatMap { usable($0) }?.entry.value
     }
 
-    /// Joins or starts the flight of a key.
+    /// Joins or starts the flight of a key; starts another one if a shared one finds no value but the call needs one.
     func flight(
         _ call: LoadCall<Key, Value>,
         _ id: FlightID<Key>,
         isForced: Bool,
         onBoard: @escaping @Sendable () -> Void = {}
     ) async throws -> Value? {
-        try await flights.run(id, onJoin: onBoard) { [self] in
+        let value = try await flights.run(id, onJoin: onBoard) { [self] in
             onBoard()
             // Another flight may have ended since the caller looked.
             if !isForced, let held = glance(call.key), held.isFresh, call.accepts(held.entry) {
@@ -202,6 +201,9 @@ extension Cache {
             }
             return LoadOutcome(value: try await perform(call, id))
         }.value
+        if value != nil || call.acceptsAbsence { return value }
+        // Not in a new generation: what was removed since the call began must not be stored again for it.
+        return try await flight(call, id, isForced: isForced, onBoard: onBoard)
     }
 
     private func perform(
