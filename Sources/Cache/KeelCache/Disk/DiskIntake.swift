@@ -58,7 +58,7 @@ struct DiskIntake {
         guard value.bytes.count > store.configuration.usedLargeValueByteCount else {
             return (value, nil)
         }
-        let writer = try LargeValueWriter(in: store)
+        let writer = try writer(for: value.bytes.count)
         try writer.append(value.bytes)
         guard let draft = try adopt(try writer.finish(), &value) else { throw Self.lost }
         value.bytes = []
@@ -71,7 +71,7 @@ struct DiskIntake {
         var value = StoredValue(isFile: true, plainByteCount: file.count)
         if let draft = try adopt(file, &value) { return (value, draft) }
         // A file of another tier, or one that another record refers to.
-        let writer = try LargeValueWriter(in: store)
+        let writer = try writer(for: file.count)
         var position = 0
         while position < file.count {
             let piece = try file.read(from: position, upTo: LargeValueFormat.chunkByteCount)
@@ -83,6 +83,13 @@ struct DiskIntake {
         }
         guard let draft = try adopt(try writer.finish(), &value) else { throw Self.lost }
         return (value, draft)
+    }
+
+    /// Returns a writer, unless the value cannot fit: its first pieces would evict other entries in vain.
+    private func writer(for byteCount: Int) throws(CacheError) -> LargeValueWriter {
+        let format = LargeValueFormat(id: 0, sealing: store.codec.sealing)
+        guard format.fewestBytes(of: byteCount) <= store.byteLimit else { throw .aboveLimit }
+        return try LargeValueWriter(in: store)
     }
 
     private static let lost = CacheError(

@@ -45,7 +45,7 @@ final class DiskStore: Sendable {
             }
             if dropped.isDone { return }
             guard let files = dropped.files else {
-                throw CacheError(.tooLarge, "a value exceeds the tier’s byte limit")
+                throw .aboveLimit
             }
             remove(files)
         }
@@ -79,6 +79,8 @@ final class DiskStore: Sendable {
 }
 
 extension CacheError {
+    static let aboveLimit = CacheError(.tooLarge, "a value exceeds the tier’s byte limit")
+
     /// Maps a failure of the file system to a code; the only place that does so.
     init(_ error: FileSystemError, _ message: String) {
         let code: Code =

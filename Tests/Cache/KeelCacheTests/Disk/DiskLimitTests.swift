@@ -84,6 +84,24 @@ struct DiskLimitTests {
         #expect(try await tier.usage().byteCount < 10_000)
     }
 
+    @Test("A value of known size that can never fit evicts no other entry")
+    func tooLargeInVain() async throws {
+        let tier = try SimulatedFileSystem().tier(limit: 64 << 10)
+        for number in 0..<20 { try await tier.set("\(number)", bytes(1000, seed: number)) }
+        // Without its header and the frame of its only piece, the value would fit.
+        for size in [100_000, 64 << 10] { try await tier.set("0", bytes(size)) }
+        let other = try SimulatedFileSystem().tier()
+        let writer = try #require(try await other.makeFile())
+        try writer.append(bytes(100_000))
+        var large = record("0", [])
+        large.body = .file(try writer.finish())
+        try await tier.write([large])
+        #expect(try await tier.value("0") == nil)
+        for number in 1..<20 {
+            #expect(try await tier.value("\(number)") == bytes(1000, seed: number))
+        }
+    }
+
     @Test("Large values are evicted one at a time, and recently read ones stay")
     func largeValues() async throws {
         let files = SimulatedFileSystem()

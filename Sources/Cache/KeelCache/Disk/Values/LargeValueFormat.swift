@@ -24,6 +24,12 @@ struct LargeValueFormat: Sendable {
         max(1, (byteCount + chunkByteCount - 1) / chunkByteCount)
     }
 
+    /// The bytes that a value takes on disk, without what sealing adds to its last chunk.
+    func fewestBytes(of byteCount: Int) -> Int {
+        let last = Self.chunkCount(of: byteCount) - 1
+        return offset(of: last) + 12 + byteCount - last * Self.chunkByteCount
+    }
+
     var header: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
