@@ -39,8 +39,8 @@ struct WriteBehindTests {
         func usage() async throws(CacheError) -> CacheTierUsage { try await base.usage() }
     }
 
-    private func cache(_ tier: any CacheTier) -> Cache<Int, [UInt8]> {
-        Cache(over: tier, name: "test", coding: .bytes, CacheConfiguration(limits: .count(100)))
+    private func cache(_ tier: any CacheTier, _ name: String = "test") -> Cache<Int, [UInt8]> {
+        Cache(over: tier, name: name, coding: .bytes, CacheConfiguration(limits: .count(100)))
     }
 
     @Test("Waiting values are limited in bytes, and no older value is found in their place")
@@ -71,11 +71,12 @@ struct WriteBehindTests {
         #expect(await self.cache(tier).get(47) == [3])
     }
 
-    @Test("Small waiting values are limited too, and a tier too far behind is emptied")
+    @Test("Small waiting values are limited too: a tier too far behind loses entries of that cache")
     func boundsCounts() async throws {
         let tier = SlowTier()
         let old = cache(tier.base)
         for key in 0..<1000 { await old.set([1], for: key) }
+        for key in 0..<3 { await self.cache(tier.base, "other").set([6], for: key) }
         let cache = cache(tier)
         // The first is being written; the large ones fill the queue behind it.
         cache.setSynchronously([2], for: -1)
@@ -84,7 +85,7 @@ struct WriteBehindTests {
         for key in 0..<40 { cache.setSynchronously(large, for: 1_000_000 + key) }
         for key in 0..<100_000 { cache.setSynchronously([3], for: key) }
         let queue = try #require(cache.lower?.queue)
-        // The writes that fit, as many removals as allowed, and one removal of everything.
+        // The writes that fit, as many removals as allowed, and one removal of all entries.
         #expect(queue.waitingCount < 2 * TierQueue.removalLimit)
         // A value with a waiting caller still reaches the tier, in order.
         let waiting = Task { await cache.set([4], for: 7) }
@@ -95,6 +96,8 @@ struct WriteBehindTests {
         try await cache.flush()
         let next = self.cache(tier)
         for key in 0..<1000 where key != 7 { #expect(await next.get(key) == nil) }
+        let other = self.cache(tier.base, "other")
+        for key in 0..<3 { #expect(await other.get(key) == [6]) }
     }
 
     @Test("Only the last value of a key is written, in its order among removals")

@@ -40,7 +40,8 @@ extension Cache {
     ///
     /// If the tier is slower than its callers, only the last value of each key is written. At most 32 MiB of keys and
     /// values wait for the tier; further values stay only in memory, and if more than 16,384 such values are pending,
-    /// the whole tier is emptied. The parameters are those of ``set(_:for:expiry:staleness:cost:tags:)``.
+    /// the tier loses all entries of this cache. The parameters are those of
+    /// ``set(_:for:expiry:staleness:cost:tags:)``.
     @inlinable
     public func setSynchronously(
         _ value: Value,
@@ -163,8 +164,10 @@ extension Cache {
         var id: UInt64?
         stored.result = memory.store(entry) {
             board.admit(loaded.tags, stamp: stamp) {
-                guard let change, let queue = lower?.queue else { return }
-                id = queue.add(change, isBehind: isBehind)
+                guard let change, let lower else { return }
+                id =
+                    isBehind
+                    ? lower.queue.addBehind(change, of: lower.spaceTag) : lower.queue.add(change)
             }
         }
         stored.change = id

@@ -7,7 +7,8 @@ internal import Synchronization
 ///
 /// Of write-behind changes, which have no waiting caller, only the last write of a key is passed on. All waiting
 /// changes hold at most ``byteLimit`` bytes: a write-behind change beyond that becomes a removal, so that no older
-/// value is read from the tier. Beyond ``removalLimit`` such removals, one of everything replaces further ones.
+/// value is read from the tier. Beyond ``removalLimit`` such removals, one of all entries of a cache replaces further
+/// ones of that cache.
 ///
 /// The keys and tags of changes that the tier refuses are untrusted until a later change of the same ones succeeds.
 final class TierQueue: Sendable {
@@ -39,8 +40,8 @@ final class TierQueue: Sendable {
         /// The index of the latest pending change of each key, if it is write-behind.
         var behind: [[UInt8]: Int] = [:]
         var behindRemovals = 0
-        /// The pending removal of everything that replaces many.
-        var clearing: UInt64?
+        /// The pending removals of all entries of a cache that replace many, by the tag of these entries.
+        var clearings: [String: UInt64] = [:]
         /// The bytes of pending values, and of those being written.
         var waitingBytes = 0
         var workingBytes = 0
@@ -72,12 +73,13 @@ final class TierQueue: Sendable {
 
     /// Queues a change, so briefly that it can be called under a lock.
     ///
-    /// Call ``finish(_:isOwn:)`` with the result or, for a write-behind change, ``start()``.
+    /// Call ``finish(_:isOwn:)`` with the result.
     @discardableResult
-    func add(_ work: Work, isBehind: Bool = false) -> UInt64 {
-        state.withLock { state in
-            isBehind ? state.addBehind(work) : state.append(work, isBehind: false)
-        }
+    func add(_ work: Work) -> UInt64 { state.withLock { $0.append(work, isBehind: false) } }
+
+    /// Queues a write-behind change of a cache whose entries all have a tag; call ``start()`` afterward.
+    func addBehind(_ work: Work, of spaceTag: String) -> UInt64 {
+        state.withLock { $0.addBehind(work, spaceTag) }
     }
 
     func start() {
@@ -141,7 +143,7 @@ final class TierQueue: Sendable {
                 state.pending = []
                 state.behind = [:]
                 state.behindRemovals = 0
-                state.clearing = nil
+                state.clearings = [:]
                 state.workingBytes = state.waitingBytes
                 state.waitingBytes = 0
                 if batch.isEmpty { state.isWorking = false }
@@ -256,7 +258,7 @@ extension TierQueue.State {
     }
 
     /// Queues a write-behind change, in place of an earlier one of its key.
-    fileprivate mutating func addBehind(_ work: TierQueue.Work) -> UInt64 {
+    fileprivate mutating func addBehind(_ work: TierQueue.Work, _ spaceTag: String) -> UInt64 {
         guard let key = work.singleKey else { return append(work, isBehind: true) }
         var work = work
         // An earlier place must not precede a removal or a waited-for change made since.
@@ -272,7 +274,9 @@ extension TierQueue.State {
             work = .remove(.keys([key]))
         }
         guard let place else {
-            if work.isRemoval, behindRemovals >= TierQueue.removalLimit { return clear(for: key) }
+            if work.isRemoval, behindRemovals >= TierQueue.removalLimit {
+                return clear(spaceTag, for: key)
+            }
             behindRemovals += work.isRemoval ? 1 : 0
             let id = append(work, isBehind: true)
             behind[key] = pending.count - 1
@@ -280,7 +284,7 @@ extension TierQueue.State {
         }
         switch (pending[place].work.isRemoval, work.isRemoval) {
         case (false, true):
-            if behindRemovals >= TierQueue.removalLimit { return clear(for: key) }
+            if behindRemovals >= TierQueue.removalLimit { return clear(spaceTag, for: key) }
             behindRemovals += 1
         case (true, false): behindRemovals -= 1
         case (true, true), (false, false): break
@@ -290,12 +294,12 @@ extension TierQueue.State {
         return pending[place].id
     }
 
-    /// Queues the removal of everything in place of a key's removal, unless a pending one already
-    /// follows all changes of the key.
-    private mutating func clear(for key: [UInt8]) -> UInt64 {
-        if let clearing, clearing > keys[key] ?? 0 { return clearing }
-        let id = append(.remove(.everything), isBehind: true)
-        clearing = id
+    /// Queues the removal of all entries of a cache in place of a key's removal, unless a pending one already follows
+    /// all changes of the key.
+    private mutating func clear(_ spaceTag: String, for key: [UInt8]) -> UInt64 {
+        if let clearing = clearings[spaceTag], clearing > keys[key] ?? 0 { return clearing }
+        let id = append(.remove(.tag(spaceTag)), isBehind: true)
+        clearings[spaceTag] = id
         return id
     }
 }
