@@ -81,15 +81,12 @@ struct FailoverTests {
     /// Waits until a standby has everything that the primary has committed.
     func catchUp(_ standby: PostgreSQLServer, with primary: PostgreSQLServer) async throws {
         let position = try await primary.run("SELECT (pg_current_wal_lsn() - '0/0')::bigint") ?? 0
-        try await standby.run(
-            """
-            DO $$ BEGIN
-                WHILE (pg_last_wal_replay_lsn() - '0/0') < \(position) LOOP
-                    PERFORM pg_sleep(0.01);
-                END LOOP;
-            END $$
-            """
-        )
+        // One statement that waits would keep its snapshot, with which the replay of a clean-up may conflict: the two
+        // would wait for each other.
+        try await waitUntil {
+            let replayed = "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint"
+            return try await standby.run(replayed) ?? 0 >= position
+        }
     }
 
     // MARK: Synchronous replication
