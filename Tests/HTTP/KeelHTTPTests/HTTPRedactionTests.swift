@@ -54,12 +54,13 @@ struct HTTPRedactionTests {
         let url = "https://example.org/invite/ada@example.org"
         let lost = TransportError(.connectionLost, url: url)
         let unavailable = NetworkError(.unavailable, url: url, cause: lost)
-        let error = TransportError(.circuitOpen, url: url, cause: unavailable)
+        let expired = AuthenticationError(.refreshFailed, cause: unavailable)
+        let error = TransportError(.credentialsUnavailable, url: url, cause: expired)
         for kind in [HTTPEvent.Kind.attemptFailed(error), .failed(error)] {
             let event = HTTPEvent(call: HTTPCallID(1), attempt: 1, elapsed: .zero, kind: kind)
             switch event.redacted(by: .standard).kind {
             case .attemptFailed(let shown), .failed(let shown):
-                let cause = shown.cause as? NetworkError
+                let cause = (shown.cause as? AuthenticationError)?.cause as? NetworkError
                 let targets = [shown.url, cause?.url, cause?.transportError?.url]
                 let expected: String? = "https://example.org/invite/redacted"
                 #expect(targets == [expected, expected, expected])

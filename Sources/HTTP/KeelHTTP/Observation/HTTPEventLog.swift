@@ -78,7 +78,8 @@ public final class HTTPEventLog: HTTPEventObserver {
 extension HTTPEvent {
     /// Returns this event with the secrets in its head, or in the target of a redirect or an error, redacted.
     ///
-    /// The same holds for the HTTP errors that caused an error; a ``NetworkError`` among them loses its response.
+    /// The targets of the HTTP errors that caused an error are redacted, too; a ``NetworkError`` among them loses its
+    /// response and its decoded body.
     public func redacted(by redactor: Redactor) -> HTTPEvent {
         var event = self
         switch kind {

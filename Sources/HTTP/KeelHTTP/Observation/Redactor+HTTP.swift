@@ -65,6 +65,9 @@ extension Redactor {
 
     private func redact(cause: (any Error)?) -> (any Error)? {
         if let error = cause as? TransportError { return redact(error) }
+        if let error = cause as? AuthenticationError {
+            return AuthenticationError(error.code, error.message, cause: redact(cause: error.cause))
+        }
         guard let error = cause as? NetworkError else { return cause }
         return NetworkError(
             error.code,
