@@ -116,7 +116,8 @@ public final class LogRecorder: Sendable {
         for index in fields.indices {
             if fields[index].rule != .nothing {
                 judge(&fields[index], redactor, &findings)
-            } else if fields[index].value.byteCount > textByteLimit {
+            } else if case .text(let text) = fields[index].value, text.utf8.count > textByteLimit {
+                // A value marked as public is a text; the fields of the logger are already truncated.
                 findings.hasLongTexts = true
             }
         }
