@@ -63,9 +63,9 @@ public struct HTTPCallSummary: Sendable, Hashable {
         while let event = iterator.next() { add(event) }
     }
 
-    /// The request of the last attempt that led to the outcome; if none did, the request that was sent last.
+    /// The last attempt's request that led to the outcome, or the request that was sent last if none did.
     ///
-    /// An attempt that is hedged consists of several requests, of which the last one may have been canceled.
+    /// A hedged attempt consists of several requests, of which the last one may have been canceled.
     public var lastAttempt: Attempt? {
         let last = attempts.last
         return attempts.last { $0.number == last?.number && $0.led(to: outcome) } ?? last

@@ -203,8 +203,7 @@ struct UploadMachine: Sendable {
             guard (lowest...highest).contains(offset) else { return conflict(piece) }
             return arrived(offset, piece)
         case .complete:
-            let effects = piece == nil ? resumed(at: source.size) : []
-            return effects + finish()
+            return resumed(at: source.size) + finish()
         case .gone:
             return gone()
         case .conflict:
@@ -235,7 +234,7 @@ struct UploadMachine: Sendable {
         return effects + append()
     }
 
-    /// Notes how much an earlier run has sent, with the server's first answer to the question.
+    /// Notes how much an earlier run has sent, at the server's first report of its bytes.
     private mutating func resumed(at offset: Int64) -> [Effect] {
         guard isResumed else { return [] }
         isResumed = false
