@@ -179,11 +179,16 @@ package struct QueryPages: Sendable {
         _ wanted: inout Int
     ) async throws(StorageError) -> (documents: [Document], result: ReadResult) {
         var (documents, result) = try await readOnce(query, &wanted)
-        while documents.isEmpty, try result.mayHaveMore(than: wanted),
-            (1...UnreadableDocument.mostPassedOver).contains(result.unreadable.count)
+        let most = UnreadableDocument.mostPassedOver
+        var passedOver = 0
+        while documents.isEmpty, !result.unreadable.isEmpty, passedOver <= most,
+            try result.mayHaveMore(than: wanted),
+            // A store that reports more than `wanted` does not count all: one further read shows whether others follow.
+            result.unreadable.count <= most || result.unreadable.count > wanted
         {
             // None of the documents can be read, so the start of the next page is unknown: read further.
-            wanted *= 2
+            passedOver = result.unreadable.count
+            wanted = 2 * max(wanted, passedOver)
             maximumBytes *= 2
             (documents, result) = try await readOnce(query, &wanted)
         }

@@ -170,22 +170,35 @@ struct DocumentSequenceTests {
         #expect(ids == (0..<200).map(Self.id))
     }
 
-    @Test("A page with too many unreadable documents ends the iteration with an error")
-    func unreadable() async throws {
-        let storage = StorageClient(DamagedAdapter())
+    /// Returns the errors of an iteration over unreadable documents, up to its end.
+    private func errors(of adapter: DamagedAdapter) async -> [StorageError.Code] {
+        let storage = StorageClient(adapter)
         var documents = storage.documents(matching: DocumentQuery("a")).makeAsyncIterator()
         var codes: [StorageError.Code] = []
-        while codes.last != .tooLarge {
+        while true {
             do throws(StorageError) {
-                guard try await documents.next() != nil else { break }
+                guard try await documents.next() != nil else { return codes }
             } catch {
                 codes.append(error.code)
             }
         }
+    }
+
+    @Test("A page with too many unreadable documents ends the iteration with an error")
+    func unreadable() async {
+        let codes = await errors(of: DamagedAdapter(count: .max, countsThem: true))
         #expect(codes.last == .tooLarge)
         #expect(codes.dropLast().count > 1_000)
         #expect(codes.dropLast().allSatisfy { $0 == .corrupted })
-        #expect(try await documents.next() == nil)
+    }
+
+    @Test(
+        "A result of unreadable documents alone ends without a further error",
+        arguments: [(99, true), (900, true), (1_500, true), (900, false), (5_000, false)]
+    )
+    func unreadableAlone(count: Int, countsThem: Bool) async {
+        let codes = await errors(of: DamagedAdapter(count: count, countsThem: countsThem))
+        #expect(codes == Array(repeating: StorageError.Code.corrupted, count: count))
     }
 
     @Test("Cancellation ends the loop with an error")
@@ -212,15 +225,18 @@ struct DocumentSequenceTests {
     }
 }
 
-/// A store with an endless collection of unreadable documents, which count toward a limit.
+/// A store with a collection of unreadable documents.
 private struct DamagedAdapter: ForwardingStorageAdapter {
     let upstream: any StorageAdapter = InMemoryStorageAdapter()
     let capabilities: StorageCapabilities = []
+    let count: Int
+    /// Whether the unreadable documents count toward a limit.
+    let countsThem: Bool
 
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         var result = try await upstream.read(request)
-        if case .query(let query) = request.operation, case .first(let count) = query.limit {
-            result.unreadable = (0..<count).map {
+        if case .query(let query) = request.operation, case .first(let limit) = query.limit {
+            result.unreadable = (0..<(countsThem ? min(count, limit) : count)).map {
                 UnreadableDocument("a/\($0)", StorageError(.corrupted, "its bytes are damaged"))
             }
         }
