@@ -165,14 +165,14 @@ extension DocumentCollection {
         let own = DocumentEncoder.documentID(of: element, encoded: encoded)
         let isNew = own == nil && DocumentEncoder.hasNilID(element, encoded: encoded)
         guard let id = own ?? (isNew ? client.configuration.makeID() : nil) else {
-            let lack =
+            let problem =
                 element is any Identifiable
-                ? "the id of \(Element.self) is not DocumentIDRepresentable"
-                : "\(Element.self) has no id"
+                ? "the id of \(Element.self) is not DocumentIDRepresentable; add another one, for "
+                    + "example with @DocumentID,"
+                : "\(Element.self) has no id; add one, for example with @DocumentID or Identifiable,"
             throw StorageError(
                 .invalidArgument,
-                "\(lack); add one, for example with "
-                    + "@DocumentID or Identifiable, or use save(_:id:) or add(_:)",
+                "\(problem) or use save(_:id:) or add(_:)",
                 operation: "save",
                 resource: path.string
             )
