@@ -61,7 +61,7 @@ extension StorageError {
             )
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
             (.readOnly, "the store’s file or folder cannot be written to")
-        // SQLite does not say why; another file tells.
+        // SQLite does not say why. Without free file descriptors, no other file can be opened either.
         case .SQLITE_CANTOPEN where FileHandle(forReadingAtPath: "/dev/null") == nil:
             (.unavailable, "the process has too many open files; close some, or raise its limit")
         case .SQLITE_CANTOPEN:

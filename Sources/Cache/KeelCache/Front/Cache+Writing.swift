@@ -219,7 +219,7 @@ extension Cache {
                     key: name,
                     body: .bytes(body),
                     created: CacheInstant(microseconds: times.created),
-                    // Later than an end by the idle time, which memory thus tells from the value's own.
+                    // Also behind an end by the idle time: memory then keeps a used value up to its own end.
                     staleAfter: times.freshUntil < end || end < times.usableUntil
                         ? CacheInstant(microseconds: times.freshUntil) : nil,
                     expires: end == .max ? nil : CacheInstant(microseconds: end),
