@@ -142,7 +142,7 @@ extension StorageError {
     fileprivate static var unreadablePage: StorageError {
         StorageError(
             .tooLarge,
-            "more than \(UnreadableDocument.mostPassedOver) documents in a row cannot be read; narrow the query",
+            "too many documents in a row cannot be read; narrow the query",
             operation: "documents"
         )
     }

@@ -181,7 +181,8 @@ package struct QueryPages: Sendable {
         var (documents, result) = try await readOnce(query, &wanted)
         let most = UnreadableDocument.mostPassedOver
         var passedOver = 0
-        while documents.isEmpty, !result.unreadable.isEmpty, passedOver <= most,
+        // No further if the documents behind are too large to be read with these.
+        while documents.isEmpty, result.unreadable.count > passedOver, passedOver <= most,
             try result.mayHaveMore(than: wanted),
             // A store that reports more than `wanted` does not count all: one further read shows whether others follow.
             result.unreadable.count <= most || result.unreadable.count > wanted

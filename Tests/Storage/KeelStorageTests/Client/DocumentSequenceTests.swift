@@ -171,7 +171,7 @@ struct DocumentSequenceTests {
     }
 
     /// Returns the errors of an iteration over unreadable documents, up to its end.
-    private func errors(of adapter: DamagedAdapter) async -> [StorageError.Code] {
+    private func errors(of adapter: some StorageAdapter) async -> [StorageError.Code] {
         let storage = StorageClient(adapter)
         var documents = storage.documents(matching: DocumentQuery("a")).makeAsyncIterator()
         var codes: [StorageError.Code] = []
@@ -189,6 +189,23 @@ struct DocumentSequenceTests {
         let codes = await errors(of: DamagedAdapter(count: .max, countsThem: true))
         #expect(codes.last == .tooLarge)
         #expect(codes.dropLast().count > 1_000)
+        #expect(codes.dropLast().allSatisfy { $0 == .corrupted })
+    }
+
+    @Test(
+        "Unreadable documents before some that are too large end the iteration",
+        .timeLimit(.minutes(1))
+    )
+    func unreadableBeforeLarge() async {
+        let damaged = DamagedAdapter(count: .max, countsThem: true)
+        let adapter = StandInAdapter(damaged) { call throws(StorageError) in
+            guard case .read(let request) = call, case .query(let query) = request.operation,
+                case .first(let count) = query.limit, count > 30
+            else { return }
+            throw StorageError(.tooLarge, "the reply has more than 64 MiB")
+        }
+        let codes = await errors(of: adapter)
+        #expect(codes.last == .tooLarge)
         #expect(codes.dropLast().allSatisfy { $0 == .corrupted })
     }
 
