@@ -19,8 +19,8 @@ extension S3FileStoreAdapter {
 
     /// Returns a URL with which anyone can read or write one file without credentials for a limited time.
     ///
-    /// No request is sent. Only revoking the credentials revokes the URL, so treat it as a secret while it is valid. It
-    /// expires no later than the credentials.
+    /// The bucket gets no request. Only revoking the credentials revokes the URL, so treat it as a secret while it is
+    /// valid. It expires no later than the credentials.
     ///
     /// ```swift
     /// let url = try await bucket.presignedURL(for: "photos/7.jpg", to: .get, expiresIn: .seconds(600))

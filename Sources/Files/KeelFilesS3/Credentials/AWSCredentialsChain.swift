@@ -36,7 +36,6 @@ public import Foundation
 /// another account. A command of `credential_process` is killed after a minute, and when no caller waits any more.
 /// Temporary credentials are renewed five minutes before they expire. Concurrent callers share one renewal; if it
 /// fails, the current credentials are used until a minute before their end.
-/// fails, the current credentials are used until a minute before their end.
 public final class AWSCredentialsChain: AWSCredentialsProvider {
     /// The settings of a chain.
     public struct Configuration: Sendable {
