@@ -6,31 +6,29 @@ internal import KeelToolSupport
 
 /// The settings for access to buckets.
 package struct BucketSettings: Sendable {
-    /// The server; nil for AWS.
+    /// The URL of the server; nil for AWS.
     package var endpoint: String?
     package var region: String
-    /// Whether the bucket's name is in the path, for any server.
+    /// Whether the bucket's name is always in the path; otherwise only for a server other than AWS, or with a dot in
+    /// it.
     package var isPathStyle: Bool
     package var partByteCount: Int
     package var maximumConcurrentParts: Int
-    /// The number of files of a folder copied concurrently.
     package var parallelFileCount: Int
-    /// The rate of the transport, all requests together; nil for any.
+    /// The rate to which the transport is limited, which lengthens time limits; nil for no limit.
     package var rateLimit: RateLimit?
-    /// The folder for the state of unfinished uploads; nil for none.
+    /// The folder that records unfinished uploads; nil if they are not resumed.
     package var uploadFolder: String?
-    /// The profile of AWS's files; nil for the environment's.
+    /// The profile of AWS's files to use instead of the environment's credentials; nil for the usual order.
     package var profile: String?
-    /// The service whose settings are used.
     package var provider: BucketProvider
     private let environment: [String: String]
 
     /// The maximum size of a piece of a body that an adapter passes to its transport.
     private static let pieceByteCount = 64 << 10
 
-    /// Creates settings from the command line, with variables named as for AWS's tools as a fallback.
-    ///
-    /// The settings of the provider are used where none are given.
+    /// Creates settings from arguments, otherwise from the variables of AWS's tools, otherwise from the provider; for
+    /// R2, the variables of the region are ignored.
     package init(
         endpoint: String? = nil,
         region: String? = nil,
@@ -55,10 +53,10 @@ package struct BucketSettings: Sendable {
         uploadFolder = cache.map { $0 + "/keel/uploads" }
     }
 
-    /// The maximum number of requests at a time.
+    /// The maximum number of requests to buckets at a time.
     package var connectionCount: Int { (maximumConcurrentParts + 1) * parallelFileCount }
 
-    /// Returns the credentials of the environment, of AWS's files or of the machine, to be shared by all adapters.
+    /// Returns credentials, to be shared by all adapters.
     func credentials(over transport: any HTTPTransport) -> AWSCredentialsChain {
         AWSCredentialsChain(
             AWSCredentialsChain.Configuration(environment: environment, profile: profile),
@@ -66,8 +64,9 @@ package struct BucketSettings: Sendable {
         )
     }
 
-    /// Returns the adapter of a bucket, which collects the keys that its lists leave out in `unlisted`; throws for
-    /// invalid settings, and for a provider that needs an endpoint.
+    /// Returns the adapter of a bucket, which adds the keys that its lists leave out to `unlisted`.
+    ///
+    /// - Throws: `FileStoreError` for invalid settings, or `ToolError` if the provider needs an endpoint.
     func adapter(
         _ bucket: String,
         _ credentials: any AWSCredentialsProvider,
@@ -105,24 +104,21 @@ package struct BucketSettings: Sendable {
     }
 }
 
-/// A service with S3's API, and how it differs from AWS.
+/// A service with S3's API.
 package enum BucketProvider: String, Sendable, CaseIterable {
-    /// Amazon S3.
     case aws
     /// Cloudflare R2.
     case r2
     /// The XML API of Google Cloud Storage, with HMAC keys.
     case gcs
-    /// MinIO.
     case minio
 
-    /// The server where none is given; nil for AWS's in the region, or if one must be given.
+    /// The default server; nil for AWS's of the region, or if there is none.
     var endpoint: String? { self == .gcs ? "https://storage.googleapis.com" : nil }
 
-    /// The region where none is given.
     var region: String { self == .r2 || self == .gcs ? "auto" : "us-east-1" }
 
-    /// Advice for a missing endpoint; nil if the provider needs none.
+    /// Advice for a missing endpoint; nil if none is needed.
     var endpointAdvice: String? {
         switch self {
         case .aws, .gcs: nil

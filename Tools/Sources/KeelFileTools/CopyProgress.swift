@@ -2,32 +2,29 @@ internal import KeelFiles
 internal import Synchronization
 
 package enum CopyProgress: Sendable {
-    /// The total progress.
     case moved(CopyState)
-    /// A file was copied.
     case copied(FileTransfers.Copied)
 }
 
 package struct CopyState: Sendable {
     /// The place, if a single file is copied.
     package var place: FilePlace?
-    /// The number of files copied.
+    /// The number of copied files.
     package var fileCount = 0
     /// The total number of files; nil if not known in advance.
     package var totalFileCount: Int?
-    /// The number of bytes read, including files in progress.
+    /// The bytes of copied files, and those read of other files.
     package var byteCount = 0
     /// The total number of bytes; nil if not known in advance.
     package var totalByteCount: Int?
 }
 
-/// Sums up the progress of concurrent copies, and serializes reports.
+/// Adds up the progress of concurrent copies, and reports it to one caller at a time.
 final class CopyMeter: Sendable {
     private struct State {
         var state: CopyState
-        /// The progress of files being copied.
+        /// The bytes of files in progress, and of failed ones.
         var underWay: [FilePlace: Int] = [:]
-        /// The bytes of copied files.
         var copied = 0
 
         mutating func count() { state.byteCount = copied + underWay.values.reduce(0, +) }
@@ -36,13 +33,11 @@ final class CopyMeter: Sendable {
     private let state: Mutex<State>
     private let tell: @Sendable (CopyProgress) throws -> Void
 
-    /// Creates a meter for one file.
     init(one place: FilePlace, _ tell: @escaping @Sendable (CopyProgress) throws -> Void) {
         state = Mutex(State(state: CopyState(place: place)))
         self.tell = tell
     }
 
-    /// Creates a meter for the files of a folder.
     init(
         fileCount: Int? = nil,
         byteCount: Int? = nil,
@@ -53,7 +48,6 @@ final class CopyMeter: Sendable {
         self.tell = tell
     }
 
-    /// The result so far.
     var report: FileTransfers.Report {
         state.withLock { state in
             var report = FileTransfers.Report()
@@ -63,7 +57,7 @@ final class CopyMeter: Sendable {
         }
     }
 
-    /// Updates the progress of a file; one that is sent again restarts at zero.
+    /// Updates the progress of a file, which restarts at zero if it is sent again.
     func update(_ file: FilePlace, _ progress: FileProgress) {
         state.withLock { state in
             state.underWay[file] = progress.byteCount
@@ -74,7 +68,6 @@ final class CopyMeter: Sendable {
         }
     }
 
-    /// Counts a copied file.
     func finish(_ file: FileTransfers.Copied) throws {
         try state.withLock { state in
             state.underWay[file.from] = nil

@@ -9,7 +9,7 @@ package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
 
     private static let scheme = "s3:"
 
-    /// Parses `s3://BUCKET/KEY`, `s3:BUCKET/KEY`, or a local path.
+    /// Parses `s3://BUCKET/KEY`, `s3:BUCKET/KEY`, or a local path; nil for an empty text or bucket.
     package init?(_ text: String) {
         guard text.hasPrefix(Self.scheme) else {
             guard !text.isEmpty else { return nil }
@@ -42,12 +42,11 @@ package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The place as one word of a command line.
+    /// The place as one word of a shell's command line.
     package var shellWord: String { description.shellWord }
 
     package var isBucket: Bool { if case .bucket = self { true } else { false } }
 
-    /// Returns the place of a file in this folder.
     func appending(_ names: String) -> FilePlace {
         switch self {
         case .local(let path):

@@ -5,12 +5,12 @@ internal import KeelToolSupport
 internal import Synchronization
 
 extension FileTransfers {
-    /// Copies or moves one file.
+    /// Copies or moves one file, and returns the number of bytes.
     ///
     /// A source that was replaced meanwhile is not removed.
     ///
-    /// - Returns: The number of bytes.
-    /// - Throws: `FileStoreError`, or `ToolError` if a local source, or one of another bucket, has changed meanwhile.
+    /// - Throws: `FileStoreError`; `ToolError` for a local path that is no file, or if a local source, or one of
+    ///   another bucket, has changed meanwhile; or the error of setting the date.
     func transfer(
         _ from: FilePlace,
         _ to: FilePlace,
@@ -87,7 +87,7 @@ extension FileTransfers {
         }
     }
 
-    /// Removes a bucket's file that was moved, unless it was replaced meanwhile.
+    /// Removes the source of a move, unless it was replaced meanwhile.
     private func remove(
         _ place: FilePlace,
         _ files: FileStore,
@@ -107,7 +107,7 @@ extension FileTransfers {
         }
     }
 
-    /// Returns the error for a source whose change the copy may lack: to the next sync, the copy would be newer.
+    /// The copy may lack the change of its source, but would be newer to the next sync.
     private static func changed(_ place: FilePlace, copiedTo target: FilePlace) -> ToolError {
         ToolError(
             "“\(place)” changed while it was copied, and the copy may lack the change",
@@ -122,8 +122,7 @@ extension FileTransfers {
         )
     }
 
-    /// Refuses two places of one bucket of which one is in the other: what is copied would be
-    /// copied again, or removed.
+    /// Refuses two places of one bucket if one contains the other: a copy would be copied again, or removed.
     func refuseOverlap(of from: FilePlace, and to: FilePlace) throws {
         guard case .bucket(let name, let key) = from, case .bucket(let other, let target) = to,
             name == other
@@ -142,7 +141,6 @@ extension FileTransfers {
 }
 
 extension FileContent {
-    /// Returns a content with the same bytes that reports the progress of each reading.
     fileprivate func reporting(
         _ progress: @escaping @Sendable (FileProgress) -> Void
     ) -> FileContent {

@@ -6,38 +6,35 @@ internal import KeelToolSupport
 extension FileTransfers {
     /// The steps that make the files of one folder those of another.
     package struct SyncPlan: Sendable {
-        /// The files to copy.
         package fileprivate(set) var copies: [Copied] = []
-        /// The files of the target without a counterpart, to be deleted if that is asked for.
+        /// The files of the target without a counterpart.
         package fileprivate(set) var deletions: [FilePlace] = []
-        /// The number of files that are the same on both sides.
         package fileprivate(set) var unchangedCount = 0
-        /// Entries that are neither files nor folders, names that are invalid in a bucket, and files
-        /// whose target is behind a link.
+        /// The entries and files that are not copied, as in ``Report/skipped``.
         package fileprivate(set) var skipped: [String] = []
-        /// Whether the source has nothing at all, whatever the patterns: its path may be wrong, or its disk not mounted.
+        /// Whether the source has no files and no skipped entries, whatever the patterns: its path may be wrong, or its
+        /// disk not mounted.
         package fileprivate(set) var hasEmptySource = false
 
-        /// Removes the deletions from the plan.
         package mutating func keepOthers() { deletions = [] }
     }
 
     /// Compares two folders.
     ///
-    /// A file is copied if the target lacks it, if the sizes differ, or if the source is newer. The dates of files of
-    /// this machine are corrected if its clock is behind that of the bucket, whose dates are those of uploads. Between
-    /// buckets, a file is also copied if both have the same date and different versions.
+    /// A file is copied if the target lacks it, if the sizes differ, or if the source is newer; between buckets, also
+    /// if both have the same date and different versions. A bucket's dates are those of uploads: for an upload, the
+    /// dates of this machine are corrected if its clock is behind that of the bucket.
     ///
     /// - Parameters:
     ///   - from: The folder to read.
     ///   - to: The folder to change.
-    ///   - patterns: The files to consider on both sides; all others stay as they are.
-    ///   - comparesChecksums: Whether files of the same size are compared by their CRC-32C instead of
-    ///     their dates. A file of a bucket without that checksum is copied.
-    ///   - progress: Called with the number of files listed, and then with that of files compared
-    ///     and their total.
+    ///   - patterns: The files to consider on both sides.
+    ///   - comparesChecksums: Whether files of the same size are compared by their CRC-32C instead of their dates. A
+    ///     file of a bucket without that checksum is copied.
+    ///   - progress: Called with the number of files listed; with `comparesChecksums` then also with the number of
+    ///     files compared and their total.
     /// - Returns: The plan.
-    /// - Throws: `FileStoreError`, or `ToolError` if the places do not fit together.
+    /// - Throws: `FileStoreError`, or `ToolError` if the places do not fit together or a local folder cannot be read.
     package func plan(
         from: FilePlace,
         to: FilePlace,
@@ -96,17 +93,13 @@ extension FileTransfers {
         return plan
     }
 
-    /// Makes the copies of a plan.
-    ///
-    /// A file is complete or as it was before, so a synchronization that was interrupted continues when
-    /// it is planned again.
+    /// Makes the copies of a plan; after an interruption, a new plan has the rest of them.
     ///
     /// - Parameters:
     ///   - plan: The plan.
-    ///   - progress: Called with the total progress, and with each copied file, by one task at a
-    ///     time.
+    ///   - progress: Called as in ``copy(from:to:isRecursive:options:progress:)``.
     /// - Returns: The result, with the failures of files.
-    /// - Throws: `CancellationError`.
+    /// - Throws: The error of a file if the task is canceled.
     package func copy(
         _ plan: SyncPlan,
         progress: @escaping @Sendable (CopyProgress) throws -> Void = { _ in }
@@ -123,7 +116,9 @@ extension FileTransfers {
         }
     }
 
-    /// Deletes the files of a plan that have no counterpart, and calls `deleted` with each; folders stay.
+    /// Makes the deletions of a plan, and calls `deleted` after each; folders stay.
+    ///
+    /// - Throws: `CancellationError`, `FileStoreError`, `ToolError` for a local file, or the error of `deleted`.
     package func delete(_ plan: SyncPlan, deleted: (FilePlace) throws -> Void) async throws {
         for place in plan.deletions {
             try Task.checkCancellation()
@@ -159,9 +154,8 @@ extension FileTransfers {
     }
 }
 
-/// The path of a file below a folder, compared by its bytes.
-///
-/// As texts, `é` in one scalar and in two are equal, but they are the names of two files.
+/// The path of a file below a folder, compared by its bytes: `é` in one scalar and in two are equal texts, but the
+/// names of two files.
 private struct FileNames: Hashable {
     let text: String
 
@@ -174,7 +168,6 @@ private struct FileNames: Hashable {
     }
 }
 
-/// A file of one side of a synchronization.
 private struct SyncFile {
     let byteCount: Int
     let modified: Date
@@ -183,7 +176,7 @@ private struct SyncFile {
 
     /// Returns whether a copy of the same size, whose clock is ahead by `lead` seconds, was made after the last change.
     ///
-    /// A bucket's dates are whole seconds: what was changed in the second of its upload is copied once more.
+    /// A bucket's dates are whole seconds: a file that was changed in the second of its upload is copied once more.
     func isUnchanged(since copy: SyncFile, lead: TimeInterval) -> Bool {
         let modified = modified.addingTimeInterval(lead)
         guard modified == copy.modified, let version, let other = copy.version else {
@@ -193,7 +186,6 @@ private struct SyncFile {
     }
 }
 
-/// The files of one side of a synchronization.
 private struct SyncFolder {
     private(set) var files: [FileNames: SyncFile] = [:]
     private(set) var skipped: [String] = []
@@ -239,16 +231,16 @@ private struct SyncFolder {
 
     subscript(names: String) -> SyncFile? { files[FileNames(text: names)] }
 
-    /// Returns whether a path is that of a skipped entry, or leads through one, as through a link out of the folder.
+    /// Returns whether a path is that of a skipped entry, or leads through one, such as a link.
     func skips(_ names: String) -> Bool {
         guard !skipped.isEmpty else { return false }
         let path = Self.path(of: names)
         return path.indices.contains { skippedPaths.contains(Array(path[...$0])) }
     }
 
-    /// Returns the names on a path, split by bytes: as a text, a “/” and a combining mark are one character.
+    /// Returns the names on a path, split by bytes: as text, a “/” and a combining mark are one character.
     ///
-    /// Names are compared as texts: to some disks, names of one look are one file.
+    /// The names are compared as texts: to some disks, equal texts are one file.
     private static func path(of names: String) -> [String] {
         names.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }

@@ -6,24 +6,22 @@ internal import KeelToolSupport
 
 /// Copies files between this machine and buckets, and between buckets.
 ///
-/// Each file is copied completely or not at all. The files of a folder are copied concurrently;
-/// after an error no more are started, and those in progress are completed.
+/// Each file is copied completely or not at all. The files of a folder are copied concurrently; once one has failed, no
+/// more are started, and those in progress are completed.
 package struct FileTransfers: Sendable {
-    /// A file that was copied.
+    /// A file that was copied, or is to be copied.
     package struct Copied: Sendable {
         package let from: FilePlace
         package let to: FilePlace
         package let byteCount: Int
     }
 
-    /// The result of a copy.
     package struct Report: Sendable {
         package var fileCount = 0
         package var byteCount = 0
-        /// Entries that are neither files nor folders, names that are invalid in a bucket, and files whose target is
-        /// behind a link.
+        /// Local entries that are not readable files, names that are invalid in a bucket, and files whose target is or
+        /// is behind a link.
         package var skipped: [String] = []
-        /// Files that were not copied, and why.
         package var failures: [Failure] = []
     }
 
@@ -33,16 +31,17 @@ package struct FileTransfers: Sendable {
         package let error: any Error
     }
 
-    /// How each file is copied.
     package struct Options: Sendable {
-        /// The content type of new files of a bucket; nil to keep it, or to derive it from the name.
+        /// The content type of files written to a bucket; nil keeps that of a file of a bucket, and derives that of a
+        /// local file from its name.
+        ///
+        /// A copy within a bucket always keeps it.
         package var contentType: String?
-        /// Whether each file is removed from its source once the target is complete.
+        /// Whether each source is removed once its copy is complete.
         package var isMove: Bool
         /// Whether a downloaded file gets the modification date of the bucket's file.
         package var keepsDates: Bool
 
-        /// Creates options.
         package init(
             contentType: String? = nil,
             isMove: Bool = false,
@@ -56,7 +55,6 @@ package struct FileTransfers: Sendable {
 
     private let settings: BucketSettings
     private let transport: SendingTransport
-    /// The clock of the buckets.
     let clock: ServerClock
     /// Shared by all adapters, so that temporary credentials are requested once.
     private let credentials: AWSCredentialsChain
@@ -67,8 +65,8 @@ package struct FileTransfers: Sendable {
     /// - Parameters:
     ///   - settings: The settings for access to buckets.
     ///   - transport: The transport for requests to buckets.
-    ///   - other: The transport for requests of credentials, whose time limits leave no room for a limited rate; nil
-    ///     for the same.
+    ///   - other: The transport for requests of credentials, whose time limits do not suit a limited rate; nil for
+    ///     `transport`.
     ///   - now: Returns the time of this machine.
     package init(
         _ settings: BucketSettings,
@@ -82,17 +80,15 @@ package struct FileTransfers: Sendable {
         credentials = settings.credentials(over: other ?? transport)
     }
 
-    /// The number of bytes that were read, and wait in requests to be sent.
+    /// The bytes that requests in progress still have to send, of bodies larger than 64 KiB.
     package var unsentByteCount: Int { transport.unsentByteCount }
 
-    /// The keys that lists have left out because they are not valid file paths, and whether there were more.
+    /// At most 100 keys that lists have left out because they are not valid file paths, and whether there were more.
     package var unlistedKeys: (keys: [String], hasMore: Bool) { unlisted.all }
 
-    /// Returns the adapter of a bucket.
+    /// Returns the adapter of the bucket with a name.
     ///
-    /// - Parameter name: The bucket's name.
-    /// - Returns: The adapter.
-    /// - Throws: `FileStoreError` for invalid settings.
+    /// - Throws: `FileStoreError` for invalid settings, or `ToolError` if the provider needs an endpoint.
     package func adapter(_ name: String) throws -> S3FileStoreAdapter {
         try settings.adapter(name, credentials, over: transport, unlisted)
     }
@@ -104,10 +100,11 @@ package struct FileTransfers: Sendable {
     ///   - to: The target; a file copied to a folder keeps its name.
     ///   - isRecursive: Whether to copy a folder with its subfolders.
     ///   - options: How each file is copied.
-    ///   - progress: Called with the total progress, and with each copied file, by one task at a
-    ///     time.
+    ///   - progress: Called with the total progress, and with each copied file, by one task at a time. Its error for a
+    ///     copied file counts as that file's failure.
     /// - Returns: The result; for a folder, it includes the failures of files.
-    /// - Throws: `FileStoreError`, or `ToolError` if the places do not fit together.
+    /// - Throws: `FileStoreError`, or `ToolError` if the places do not fit together, a local folder cannot be read, or
+    ///   a single file changes meanwhile; for a single file also the error of `progress`.
     package func copy(
         from: FilePlace,
         to: FilePlace,
@@ -168,11 +165,11 @@ package struct FileTransfers: Sendable {
         }
     }
 
-    /// Deletes all files in a folder of a bucket and its subfolders, page by page, or in the bucket for an empty key.
+    /// Deletes all files of a folder and its subfolders, page by page; of the whole bucket for an empty key.
     ///
     /// Returns the number of files deleted, which `progress` receives after each page.
     ///
-    /// - Throws: The first `FileStoreError`, after the other files of its page have been tried.
+    /// - Throws: The first `FileStoreError`, once the other files of its page have been tried.
     package func deleteAll(
         of bucket: String,
         in key: String,
@@ -191,7 +188,7 @@ package struct FileTransfers: Sendable {
         return count
     }
 
-    /// Copies files concurrently until one fails, or `next` does, whose error is thrown once the files in progress are
+    /// Copies files concurrently until one fails or `next` throws, whose error is thrown once the files in progress are
     /// completed.
     func copyEach(
         _ meter: CopyMeter,
@@ -243,10 +240,8 @@ package struct FileTransfers: Sendable {
         }
     }
 
-    /// Returns the folder of a key, with or without a final `/`.
+    /// Returns the folder of a key, with or without a final `/`; the whole bucket for an empty key.
     ///
-    /// - Parameter key: The key; empty for the whole bucket.
-    /// - Returns: The folder.
     /// - Throws: `FileStoreError` for an invalid path.
     package func folder(_ key: String) throws -> FileStoreFolder {
         let path = key.utf8.last == UInt8(ascii: "/") ? String(Substring(key.utf8.dropLast())) : key

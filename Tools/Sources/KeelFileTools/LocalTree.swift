@@ -3,18 +3,16 @@ internal import KeelToolSupport
 
 /// The files in a local folder and its subfolders.
 struct LocalTree {
-    /// The relative paths of the files, sorted by bytes, and their sizes.
+    /// The files by their relative paths, sorted by bytes.
     private(set) var files: [(names: String, byteCount: Int, modified: Date)] = []
-    /// Entries that are neither files nor folders: links, which may lead out of the folder, and names that are not
-    /// UTF-8.
+    /// The relative paths of links, which may lead out of the folder, pipes and devices, and of entries that cannot be
+    /// examined, such as names that are not UTF-8.
     private(set) var skipped: [String] = []
     /// The relative paths of subfolders that cannot be read, with a final `/`, and the reasons.
     private var unreadable: [(names: String, reason: String)] = []
     private let folder: String
 
-    /// Reads a folder.
-    ///
-    /// - Throws: `ToolError` with the advice if the path does not name a folder.
+    /// Reads a folder; throws `ToolError` with the advice if the path does not name one.
     init(
         _ folder: String,
         advice: String = "Omit --recursive to copy a file, or check the path."
@@ -28,10 +26,10 @@ struct LocalTree {
         skipped.sort()
     }
 
-    /// Refuses a folder that could be read in parts only.
+    /// Refuses a folder with a subfolder that cannot be read, unless `isExcluded` returns true for it.
     ///
     /// - Parameter isExcluded: Returns whether a subfolder, with a final `/`, is left out.
-    /// - Throws: `ToolError` that names the part that cannot be read.
+    /// - Throws: `ToolError` that names the subfolder.
     func requireReadable(except isExcluded: (String) -> Bool = { _ in false }) throws {
         guard let part = unreadable.first(where: { !isExcluded($0.names) }) else { return }
         throw ToolError(
@@ -87,7 +85,6 @@ struct LocalTree {
         }
     }
 
-    /// Creates the folder that contains a path.
     static func makeFolder(above path: String) throws {
         let folder = URL(filePath: path).deletingLastPathComponent()
         do {

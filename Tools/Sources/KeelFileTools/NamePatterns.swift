@@ -1,36 +1,33 @@
-/// The patterns that choose files of a folder: those included, without those excluded.
+/// Patterns that choose files of a folder.
+///
+/// In a pattern, `?` and `*` match characters of one name, `**` also those of several. A pattern that begins with `/`
+/// is matched from the top of the folder, any other from any subfolder as well. One that ends with `/` matches all
+/// files of a folder.
 package struct NamePatterns: Sendable {
     private let include: [NamePattern]
     private let exclude: [NamePattern]
 
-    /// Creates patterns of the files to choose, where none means all, and of the files to leave out.
+    /// Creates patterns of the files to choose, with none all files, and of those to leave out.
     package init(include: [String] = [], exclude: [String] = []) {
         self.include = include.map(NamePattern.init)
         self.exclude = exclude.map(NamePattern.init)
     }
 
-    /// Returns whether a file is chosen.
-    ///
-    /// - Parameter names: The file's path below the folder.
-    /// - Returns: Whether a pattern includes it and none excludes it.
+    /// Returns whether a file, by its path below the folder, is included and not excluded.
     package func chooses(_ names: String) -> Bool {
         (include.isEmpty || include.contains { $0.matches(names) })
             && !exclude.contains { $0.matches(names) }
     }
 
-    /// Returns whether a pattern leaves out all files of a folder and of its subfolders.
+    /// Returns whether one pattern excludes all files of a folder and of its subfolders.
     ///
     /// - Parameter folder: The folder's path with a final `/`.
-    /// - Returns: Whether they are left out; false for a pattern such as `cache/*`, which leaves out some of them.
+    /// - Returns: Whether they are excluded; false for a pattern such as `cache/*`, which excludes only some.
     package func excludesAll(of folder: String) -> Bool {
         exclude.contains { $0.matchesAllBelow && $0.matches(folder) }
     }
 }
 
-/// A pattern of paths: `?` and `*` stand for characters of one name, `**` also for folders.
-///
-/// A pattern that begins with `/` is matched from the top of the folder, any other from any of its
-/// folders. One that ends with `/` stands for all files of a folder.
 private struct NamePattern: Sendable {
     private enum Piece: Hashable, Sendable {
         case one
@@ -58,7 +55,7 @@ private struct NamePattern: Sendable {
         self.pieces = pieces
     }
 
-    /// Whether a path that begins with one that matches does too.
+    /// Whether every path that continues a matching one matches, too.
     var matchesAllBelow: Bool { pieces.last == .path }
 
     func matches(_ names: String) -> Bool {
@@ -68,8 +65,7 @@ private struct NamePattern: Sendable {
         return scalars.indices.contains { scalars[$0] == "/" && matches(scalars[($0 + 1)...]) }
     }
 
-    /// Matches with the set of positions that the pattern can have reached, in time proportional to
-    /// both lengths.
+    /// Tracks the positions that the pattern can have reached, in time proportional to the product of both lengths.
     private func matches(_ scalars: ArraySlice<Unicode.Scalar>) -> Bool {
         var reached = [Bool](repeating: false, count: pieces.count + 1)
         reached[0] = true
@@ -90,7 +86,7 @@ private struct NamePattern: Sendable {
         return reached[pieces.count]
     }
 
-    /// Adds the positions after stars, which may stand for nothing.
+    /// Adds the positions after stars, which may match nothing.
     private func skip(_ reached: inout [Bool]) {
         for (index, piece) in pieces.enumerated() where reached[index] {
             if piece == .name || piece == .path { reached[index + 1] = true }

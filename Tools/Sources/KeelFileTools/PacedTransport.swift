@@ -1,13 +1,12 @@
 package import KeelHTTP
 internal import Synchronization
 
-/// A transport whose bodies pass no faster than a rate, all of one direction together.
+/// A transport that limits the rate of bodies, of all requests together and of all replies together.
 package struct PacedTransport: HTTPTransport {
     private let upstream: any HTTPTransport
     private let sent: Pace
     private let received: Pace
 
-    /// Creates a transport over another one.
     package init(_ upstream: any HTTPTransport, to limit: RateLimit) {
         self.upstream = upstream
         sent = Pace(limit)
@@ -38,7 +37,7 @@ package struct PacedTransport: HTTPTransport {
     }
 }
 
-/// Lets bytes pass at a rate: what passes first delays what comes next.
+/// Lets bytes pass at a rate: each piece delays the next one.
 private final class Pace: Sendable {
     private let rate: Double
     private let next = Mutex(ContinuousClock.now)
@@ -64,17 +63,14 @@ private final class Pace: Sendable {
     }
 }
 
-/// A rate of bytes as a command line spells it: 500K, 2M or 1.5G a second.
+/// A rate, such as 500K, 2M or 1.5G bytes per second.
 package struct RateLimit: Hashable, Sendable {
-    /// The slowest rate: below it, servers take a transfer for one that has stopped.
+    /// The slowest rate, 16 KiB per second: below it, servers end a transfer as stalled.
     package static let slowest = 16 << 10
 
-    /// The bytes a second, at least ``slowest``.
     package let bytesPerSecond: Int
 
-    /// Reads a rate, with K, M and G as powers of 1024, as elsewhere in these tools.
-    ///
-    /// It is none if the text is not such a number, or below ``slowest``.
+    /// Parses a rate, with K, M and G as powers of 1024; nil below ``slowest``, and from 1 PiB per second on.
     package init?(_ text: String) {
         let units: [Character: Int] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30]
         let unit = text.last.flatMap { units[Character($0.lowercased())] }

@@ -2,13 +2,13 @@ internal import HTTPTypes
 internal import KeelHTTP
 internal import Synchronization
 
-/// A transport that knows how many bytes of request bodies have not left yet, and the clock of the server.
+/// A transport that counts the unsent bytes of request bodies, and notes the server's time.
 struct SendingTransport: HTTPTransport {
     private let upstream: any HTTPTransport
     private let clock: ServerClock
     private let bodies = Bodies()
 
-    /// The size up to which a body is passed on whole.
+    /// The size up to which a body is not counted.
     private static let smallByteCount: Int64 = 64 << 10
 
     init(_ upstream: any HTTPTransport, _ clock: ServerClock) {
@@ -16,7 +16,6 @@ struct SendingTransport: HTTPTransport {
         self.clock = clock
     }
 
-    /// The number of bytes that requests in progress still have to send.
     var unsentByteCount: Int { bodies.left.withLock { $0.values.reduce(0, +) } }
 
     var features: HTTPTransportFeatures { upstream.features }

@@ -5,9 +5,7 @@ internal import KeelToolSupport
 internal import Synchronization
 
 extension FileContent {
-    /// The bytes of standard input up to its end, which can be read once.
-    ///
-    /// Its length is not known in advance: a bucket receives it in parts.
+    /// The bytes of standard input up to its end, which can be read once and whose number is unknown.
     package static var standardInput: FileContent {
         let pieces = FilePieces(.standardInput, waits: true)
         return FileContent(length: nil, isReplayable: false) { () async throws(FileStoreError) in
@@ -15,7 +13,6 @@ extension FileContent {
         }
     }
 
-    /// The bytes of a local file.
     static func local(_ path: String) -> FileContent {
         FileContent(length: nil, isReplayable: true) { () async throws(FileStoreError) in
             guard let handle = FileHandle(forReadingAtPath: path) else {
@@ -41,11 +38,10 @@ extension FileContent {
     }
 }
 
-/// The pieces of an open file, read outside the tasks' threads, because a read of a pipe blocks.
+/// The pieces of an open file, read on a dispatch queue, because reading a pipe blocks.
 private final class FilePieces: Sendable {
-    /// The size of a piece in bytes.
     private static let pieceByteCount = 1 << 20
-    /// The interval at which a wait for a pipe notices that it was canceled, in milliseconds.
+    /// The interval at which a wait notices cancellation, in milliseconds.
     private static let interval: Int32 = 100
 
     private let handle: FileHandle

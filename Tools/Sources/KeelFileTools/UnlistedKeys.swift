@@ -2,17 +2,15 @@ internal import Synchronization
 
 /// Keys that lists of buckets left out because they are not valid file paths.
 final class UnlistedKeys: Sendable {
-    /// The most keys that are kept.
     static let capacity = 100
 
     private let found = Mutex<(keys: Set<String>, hasMore: Bool)>(([], false))
 
-    /// The keys in order, and whether there were more.
+    /// The first keys, sorted, and whether there were more.
     var all: (keys: [String], hasMore: Bool) {
         found.withLock { ($0.keys.sorted(), $0.hasMore) }
     }
 
-    /// Adds a key, which can be in more than one list.
     func add(_ key: String) {
         found.withLock { found in
             guard !found.keys.contains(key) else { return }
