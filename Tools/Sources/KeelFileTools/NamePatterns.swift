@@ -1,6 +1,6 @@
 /// Patterns that choose files of a folder.
 ///
-/// In a pattern, `?` and `*` match characters of one name, `**` also those of several. A pattern that begins with `/`
+/// In a pattern, `?` matches one character of a name, `*` any number, and `**` also `/`. A pattern that begins with `/`
 /// is matched from the top of the folder, any other from any subfolder as well. One that ends with `/` matches all
 /// files of a folder.
 package struct NamePatterns: Sendable {
