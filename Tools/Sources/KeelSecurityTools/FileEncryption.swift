@@ -3,7 +3,6 @@ package import KeelSecurity
 
 /// Encrypts and decrypts whole files with a keyset, in bounded memory.
 package struct FileEncryption: Sendable {
-    /// The operation on a file.
     package enum Direction: Sendable {
         case encrypt
         case decrypt
@@ -12,18 +11,14 @@ package struct FileEncryption: Sendable {
     private let streams: StreamingEncryption
     private let associatedData: Data
 
-    /// Creates a service for a keyset for streams; throws for one for values.
+    /// Creates a service for a keyset; throws `SecurityError` if its keys are not for streams.
     package init(keyset: Keyset, associatedData: Data) throws {
         streams = try StreamingEncryption(keyset: keyset)
         self.associatedData = associatedData
     }
 
-    /// Creates a service for a ring, which applies the dates of its keys.
-    ///
-    /// - Parameters:
-    ///   - keys: The ring of a keyset for streams.
-    ///   - associatedData: The associated data of the files.
-    /// - Throws: An error if the keyset is for values.
+    /// Creates a service for a ring, which applies the dates of its keys; throws `SecurityError` if they are not for
+    /// streams.
     package init(keys: KeyRing, associatedData: Data) throws {
         streams = try StreamingEncryption(keys: keys)
         self.associatedData = associatedData
@@ -31,7 +26,7 @@ package struct FileEncryption: Sendable {
 
     /// Encrypts or decrypts a file, and returns the number of bytes written; `progress` receives that of bytes read.
     ///
-    /// - Throws: An error; a target file then does not exist.
+    /// - Throws: An error; no file is then written, but standard output may have received some pieces.
     @discardableResult
     package func run(
         _ direction: Direction,
@@ -54,7 +49,8 @@ package struct FileEncryption: Sendable {
         }
     }
 
-    /// Re-encrypts a file in place with the primary key; `progress` receives the number of bytes read.
+    /// Re-encrypts a file, or the target of a link, in place with the primary key; `progress` receives the number of
+    /// bytes read.
     ///
     /// - Throws: An error; the file is then unchanged.
     package func reencrypt(_ file: URL, progress: (Int) -> Void = { _ in }) async throws {

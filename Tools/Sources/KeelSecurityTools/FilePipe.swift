@@ -3,10 +3,10 @@ internal import KeelToolSupport
 
 /// Bytes that pass from a file or standard input to a file or standard output, in bounded memory.
 ///
-/// A file gets its name only when complete. Standard output receives each piece as it is ready.
+/// A file, which only its owner may read unless it replaces another, gets its name when it is complete. Standard output
+/// receives each piece when it is ready.
 package struct FilePipe: Sendable {
     package enum End: Sendable, Hashable {
-        /// Standard input or standard output.
         case standard
         case file(URL)
 
@@ -14,25 +14,21 @@ package struct FilePipe: Sendable {
         package init(_ text: String) { self = text == "-" ? .standard : .file(URL(filePath: text)) }
     }
 
-    /// The number of bytes per read.
     private static let pieceByteCount = 1 << 20
 
     package let source: End
     package let target: End
     private let replaces: Bool
 
-    /// Creates a pipe; unless it `replaces` a target file, that must not exist.
+    /// Creates a pipe; a target file must not exist, unless the pipe `replaces` it.
     package init(from source: End, to target: End, replaces: Bool = false) {
         self.source = source
         self.target = target
         self.replaces = replaces
     }
 
-    /// Checks that the source can be read and that the target does not exist.
-    ///
-    /// Commands that ask for a passphrase do it before the question.
-    ///
-    /// - Throws: The error of ``run(progress:_:)``.
+    /// Throws the error of ``run(progress:_:)`` if the source cannot be read, or if the target exists and is not
+    /// replaced.
     package func check() throws {
         // A named pipe must not be opened twice.
         if case .file(let url) = source, access(url.path, R_OK) != 0 {
@@ -43,8 +39,7 @@ package struct FilePipe: Sendable {
 
     /// Passes the bytes through a transformation, which receives nil at the end; returns the number of bytes written.
     ///
-    /// - Throws: An error, also if a file to be replaced has changed meanwhile; the target file is then as it was
-    ///   before.
+    /// - Throws: An error, also if a file to be replaced was changed meanwhile; a target file is then as it was before.
     package func run(
         progress: (Int) -> Void = { _ in },
         _ transform: (Data?) async throws -> Data
@@ -114,7 +109,7 @@ package struct FilePipe: Sendable {
         }
     }
 
-    /// A descriptor whose reads end when the task is canceled.
+    /// A descriptor whose waits end when the task is canceled.
     private struct Input {
         private let descriptor: Int32
         private let name: String
@@ -129,7 +124,6 @@ package struct FilePipe: Sendable {
             }
         }
 
-        /// Returns the next bytes; nil at the end.
         func read(upTo count: Int) throws -> Data? {
             // A pipe may bring nothing for long, and a signal must end the wait.
             var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

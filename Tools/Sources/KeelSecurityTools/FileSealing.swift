@@ -5,7 +5,7 @@ internal import KeelToolSupport
 
 /// Seals and opens whole files, in bounded memory.
 package enum FileSealing {
-    /// The keys or the passphrase that open a sealed file.
+    /// The recipients that can open a sealed file; or its passphrase, and the memory of one attempt in KiB.
     package enum Lock: Sendable {
         case recipients([SealedFileRecipient])
         case passphrase(String, memory: Int)
@@ -13,7 +13,7 @@ package enum FileSealing {
 
     /// Seals a file, bound to the bytes of a context, as text if `isArmored`; returns the number of bytes written.
     ///
-    /// - Throws: An error; a target file then does not exist.
+    /// - Throws: An error; no file is then written, but standard output may have received some pieces.
     package static func seal(
         through pipe: FilePipe,
         for lock: Lock,
@@ -48,9 +48,9 @@ package enum FileSealing {
 
     /// Opens a sealed file, armored or not, and returns the number of bytes written.
     ///
-    /// The target receives authenticated bytes only. The passphrase is asked for only if the file was sealed under one.
+    /// The target receives authenticated bytes only. `passphrase` is called only for a file that was sealed under one.
     ///
-    /// - Throws: An error; a target file then does not exist.
+    /// - Throws: An error; no file is then written, but standard output may have received some pieces.
     package static func open(
         through pipe: FilePipe,
         context: Data,
@@ -77,8 +77,7 @@ package enum FileSealing {
 
     // MARK: Short texts
 
-    /// Seals a short text under a passphrase, as text that ``open(through:context:identities:passphrase:progress:)``
-    /// opens too.
+    /// Seals a short text under a passphrase, without a context, as armored text.
     package static func sealed(_ text: String, under passphrase: String) async throws -> String {
         let (header, encryptor) = try await SealedFileHeader.sealing(passphrase: passphrase)
         var sealed = header.bytes
@@ -91,7 +90,8 @@ package enum FileSealing {
 
     /// Opens a short file that was sealed under a passphrase, armored or not.
     ///
-    /// - Throws: `SecurityError`, or `ToolError` if it was sealed for recipients or there is no passphrase.
+    /// - Throws: `SecurityError`, or `ToolError` if it was sealed for recipients, is cut short, or there is no
+    ///   passphrase.
     package static func opened(_ sealed: Data, by source: PassphraseSource) async throws -> Data {
         let pieces: [Data?] = [sealed, nil]
         var reader = Reader()
@@ -111,7 +111,6 @@ package enum FileSealing {
         return plain
     }
 
-    /// The state of a sealed file that is read in pieces.
     private struct Reader {
         private enum Form {
             case unknown

@@ -1,6 +1,6 @@
 package import KeelSecurity
 
-/// The kinds of keys, by the names of Tink's templates.
+/// The algorithms of keysets, by the names of Tink's templates.
 package enum KeyAlgorithmName: String, CaseIterable, Sendable {
     case aes256GCM = "AES256_GCM"
     case aes128GCM = "AES128_GCM"

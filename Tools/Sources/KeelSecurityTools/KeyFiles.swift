@@ -2,15 +2,13 @@ internal import Foundation
 package import KeelSecurity
 internal import KeelToolSupport
 
-/// The keys in files and on the command line: Keel's text, PEM or JSON Web Keys.
+/// Reads keys in Keel's text, PEM or JSON Web Keys, from texts and from files of at most 1 MiB.
+///
+/// The file `-` is standard input. A file has one PEM or JSON Web Key, or a key per line, with comments behind `#`.
 package enum KeyFiles {
-    /// Returns the recipients that texts and files name.
+    /// Returns the recipients of public keys, and then those of files.
     ///
-    /// - Parameters:
-    ///   - texts: Public keys.
-    ///   - files: Files with a public key per line, or with one PEM or JSON Web Key.
-    /// - Returns: The recipients, in order.
-    /// - Throws: `ToolError` for something else, with its place.
+    /// - Throws: `ToolError` with the place of something else, or for a file that cannot be read or has no key.
     package static func recipients(
         texts: [String],
         files: [String]
@@ -36,10 +34,10 @@ package enum KeyFiles {
         return recipients
     }
 
-    /// Returns the private keys of files with a key per line, or with one PEM or JSON Web Key; sealed ones are opened.
+    /// Returns the private keys of files, which may be sealed under a passphrase.
     ///
-    /// - Throws: `ToolError` for something else, with its place but without its text, or `SecurityError` for another
-    ///   passphrase.
+    /// - Throws: `ToolError` as for recipients, never with the text of a key, or if there is no passphrase;
+    ///   `SecurityError` for a wrong one.
     package static func identities(
         _ files: [String],
         passphrase: PassphraseSource
@@ -59,9 +57,9 @@ package enum KeyFiles {
         try text(of: try data(of: file), in: file)
     }
 
-    /// Returns the text of a file of keys, which may be sealed under a passphrase; otherwise the source is not used.
+    /// Returns the text of a file of keys, which may be sealed under a passphrase.
     ///
-    /// - Throws: `ToolError` for something else, or `SecurityError` for another passphrase.
+    /// - Throws: `ToolError` if the file cannot be read or there is no passphrase; `SecurityError` for a wrong one.
     package static func text(
         of file: String,
         passphrase: PassphraseSource
@@ -69,9 +67,7 @@ package enum KeyFiles {
         try await opened(file, by: passphrase).text
     }
 
-    /// Returns the text of a file of keys, and whether it was sealed under a passphrase.
-    ///
-    /// - Throws: The errors of ``text(of:passphrase:)``.
+    /// Returns the text of a file as ``text(of:passphrase:)`` does, and whether it is sealed.
     package static func opened(
         _ file: String,
         by passphrase: PassphraseSource
@@ -84,7 +80,6 @@ package enum KeyFiles {
         return (try text(of: plain, in: file), isSealed)
     }
 
-    /// The maximum size of a file in bytes.
     private static let limit = 1 << 20
 
     private static func data(of file: String) throws -> Data {

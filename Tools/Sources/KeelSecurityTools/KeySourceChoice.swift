@@ -4,7 +4,7 @@ internal import KeelToolSupport
 
 /// The source of the key-encryption key for a command.
 package struct KeySourceChoice: Sendable {
-    /// A key file with mode 0600.
+    /// The path of a file that only its owner can access.
     package var file: String?
     /// An environment variable.
     package var variable: String?
@@ -25,14 +25,14 @@ package struct KeySourceChoice: Sendable {
         self.service = service
     }
 
-    /// The number of named sources, which must be one.
+    /// The number of named sources.
     package var count: Int { [file, variable, credential, service].count { $0 != nil } }
 
-    /// Returns the source.
+    /// Returns the first named source.
     ///
-    /// - Parameter createsIfMissing: Whether to create a missing key, if the source can.
+    /// - Parameter createsIfMissing: Whether a file or a secret store creates a missing key when it is first used.
     /// - Returns: The source.
-    /// - Throws: The error of a secret store that cannot be used.
+    /// - Throws: `ToolError` if none is named, or `SecretError` if the platform's store cannot be used.
     package func source(createsIfMissing: Bool) async throws -> any KeyEncryptionKeySource {
         if let file { return KeyFileSource(path: file, createsIfMissing: createsIfMissing) }
         if let variable { return EnvironmentKeySource(variable: variable) }

@@ -6,14 +6,12 @@ package enum PrivateKeyText: Sendable {
     case identity(SealedFileIdentity)
     case signing(SigningKey)
 
-    /// The kinds of keys that are generated.
     package enum Kind: String, Sendable, CaseIterable {
         case x25519
         case ed25519
         case p256
     }
 
-    /// Generates a key.
     package init(_ kind: Kind) {
         switch kind {
         case .x25519: self = .identity(SealedFileIdentity())
@@ -22,12 +20,7 @@ package enum PrivateKeyText: Sendable {
         }
     }
 
-    /// Reads a key from its text.
-    ///
-    /// - Parameters:
-    ///   - text: Keel's text, PEM or a JSON Web Key.
-    ///   - place: The place of the text, for the error.
-    /// - Throws: `ToolError` if it is not a private key.
+    /// Reads a key from Keel's text, PEM or a JSON Web Key; throws `ToolError` with the place of anything else.
     package init(_ text: String, from place: String) throws {
         if let key = try? SealedFileIdentity(text) {
             self = .identity(key)
@@ -43,7 +36,6 @@ package enum PrivateKeyText: Sendable {
         }
     }
 
-    /// The public half.
     package var publicKey: PublicKeyText {
         switch self {
         case .identity(let key): .recipient(key.recipient)
@@ -51,7 +43,7 @@ package enum PrivateKeyText: Sendable {
         }
     }
 
-    /// Returns the key in a form, for a file that only its owner may read.
+    /// Returns the key unencrypted; throws `ToolError` for a key for signatures in the form `text`.
     package func cleartext(_ form: KeyForm) throws -> String {
         switch (self, form) {
         case (.identity(let key), .text): key.cleartextText() + "\n"
@@ -69,12 +61,8 @@ package enum PublicKeyText: Sendable {
     case recipient(SealedFileRecipient)
     case verification(VerificationKey)
 
-    /// Reads a public key, or the public half of a private key.
-    ///
-    /// - Parameters:
-    ///   - text: Keel's text, PEM or a JSON Web Key.
-    ///   - place: The place of the text, for the error.
-    /// - Throws: `ToolError` if it is not a key.
+    /// Reads a public key, or the public half of a private key, from Keel's text, PEM or a JSON Web Key; throws
+    /// `ToolError` with the place of anything else.
     package init(_ text: String, from place: String) throws {
         if let key = try? SealedFileRecipient(text) {
             self = .recipient(key)
@@ -103,7 +91,7 @@ package enum PublicKeyText: Sendable {
         }
     }
 
-    /// The usual form of the key.
+    /// The form without `--format`.
     package var usualForm: KeyForm {
         switch self {
         case .recipient: .text
@@ -112,7 +100,6 @@ package enum PublicKeyText: Sendable {
     }
 }
 
-/// The forms in which keys are written.
 package enum KeyForm: String, Sendable, CaseIterable {
     case text
     case pem

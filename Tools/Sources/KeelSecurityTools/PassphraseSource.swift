@@ -2,12 +2,9 @@ internal import Foundation
 internal import KeelToolSupport
 internal import Synchronization
 
-/// The source of a passphrase: a file descriptor, a variable, the file that `KEEL_PASSPHRASE_FILE` names, or the
-/// terminal.
-///
-/// It never comes from the command line, which others on the machine can see.
+/// The source of a passphrase: the first of a file descriptor, a variable, the file that `KEEL_PASSPHRASE_FILE` names,
+/// and the terminal.
 package struct PassphraseSource: Sendable {
-    /// The environment variable that names a file.
     package static let variable = "KEEL_PASSPHRASE_FILE"
     private static let maximumByteCount = 1 << 16
 
@@ -16,12 +13,11 @@ package struct PassphraseSource: Sendable {
     private let environment: [String: String]
     private let read = Read()
 
-    /// The text of the descriptor, which can be read only once: a command may open several files.
+    /// The text of the descriptor, which can be read only once, for a command that opens several files.
     private final class Read: Sendable {
         let text = Mutex<String?>(nil)
     }
 
-    /// Creates a source: an open file descriptor, or else an environment variable with the passphrase.
     package init(
         descriptor: Int32? = nil,
         variable: String? = nil,
@@ -32,11 +28,11 @@ package struct PassphraseSource: Sendable {
         self.environment = environment
     }
 
-    /// Reads the passphrase, or asks for it without echo.
+    /// Reads the passphrase, without a final line end, or asks for it without echo.
     ///
-    /// - Parameter isNew: Whether to ask twice.
-    /// - Returns: The passphrase, without the line end behind it.
-    /// - Throws: `ToolError` if there is none.
+    /// - Parameter isNew: Whether the terminal asks twice.
+    /// - Returns: The passphrase; of a descriptor or a file, at most 64 KiB.
+    /// - Throws: `ToolError` if there is none; `CancellationError` if the task is canceled at the terminal.
     package func passphrase(isNew: Bool) throws -> String {
         if let descriptor {
             return try read.text.withLock { known throws -> String in

@@ -9,7 +9,7 @@ package struct SecretEnvironment: Sendable {
         package let name: String
         package let key: String
 
-        /// Parses `NAME=key`, or returns nil.
+        /// Parses `NAME=key`.
         package init?(_ text: String) {
             guard let sign = text.firstIndex(of: "=") else { return nil }
             self.init(name: String(text[..<sign]), key: String(text[text.index(after: sign)...]))
@@ -24,7 +24,8 @@ package struct SecretEnvironment: Sendable {
             self.key = key
         }
 
-        /// Creates the variable for a key: in capitals, with `_` for everything else.
+        /// Creates the variable for a key, in capitals and digits, with `_` for everything else; nil for a key that
+        /// begins with a digit.
         package init?(for key: String) {
             self.init(
                 name: String(
@@ -53,10 +54,10 @@ package struct SecretEnvironment: Sendable {
     /// Reads secrets.
     ///
     /// - Parameters:
-    ///   - variables: The variables; if empty, each secret of the service in a variable named after its key.
+    ///   - variables: The variables; if empty, one for each secret of the service, named after its key.
     ///   - secrets: The secrets of the service.
-    /// - Throws: `ToolError` for names that no variable has or two secrets share, and for secrets that are not text;
-    ///   `SecretError`.
+    /// - Throws: `ToolError` for a key that no variable can be named after, for two secrets of one variable, and for a
+    ///   secret that is not text; `SecretError`.
     package init(_ variables: [Variable], from secrets: SecretStore) async throws {
         var chosen = variables
         if chosen.isEmpty {
@@ -90,11 +91,11 @@ package struct SecretEnvironment: Sendable {
         self.values = values
     }
 
-    /// Replaces this process with a program, which receives its signals and ends with its own status.
+    /// Replaces this process with a program.
     ///
     /// - Parameters:
     ///   - command: The program, searched for on the `PATH`, and its arguments.
-    ///   - keys: The variables that open the store of the secrets, which the program does not get.
+    ///   - keys: The variables that the program does not get, unless they are those of secrets.
     /// - Throws: `ToolError` if the program cannot be started.
     package func become(_ command: [String], without keys: [String]) throws -> Never {
         for name in keys { unsetenv(name) }

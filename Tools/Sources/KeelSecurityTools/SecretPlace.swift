@@ -2,9 +2,8 @@ internal import Foundation
 package import KeelSecrets
 internal import KeelToolSupport
 
-/// The place of a command's secrets, as named on the command line.
+/// The store of a command's secrets.
 package enum SecretPlace: Sendable, Hashable {
-    /// The platform's store.
     case platform
     /// An encrypted file in a dedicated folder.
     case file(folder: String)
@@ -27,9 +26,13 @@ package enum SecretPlace: Sendable, Hashable {
         }
     }
 
-    /// Opens the store for a service; with `isWritten`, creates a missing one, with its key.
+    /// Opens the store for a service.
     ///
-    /// - Throws: `SecretError`, or `ToolError` with the names of the options if the key is missing.
+    /// With `isWritten`, the first use creates a missing key file, and the passphrase of a new encrypted file is asked
+    /// for twice.
+    ///
+    /// - Throws: `SecretError`, or `ToolError` if no key is named, with the names of the options, or there is no
+    ///   passphrase.
     package func open(
         service: String,
         _ choice: SecretKeyChoice,
@@ -54,9 +57,7 @@ package enum SecretPlace: Sendable, Hashable {
 
     /// Returns the services that have secrets in an encrypted file, sorted.
     ///
-    /// - Parameter choice: The source of the encrypted file's key.
-    /// - Returns: The services.
-    /// - Throws: `SecretError`, or `ToolError` for a store that does not list services.
+    /// - Throws: `SecretError`, or `ToolError` for another store, if no key is named, or there is no passphrase.
     package func services(_ choice: SecretKeyChoice) async throws -> [String] {
         guard case .file(let folder) = self else {
             throw ToolError(
@@ -95,11 +96,10 @@ extension String {
     }
 }
 
-/// The source of the key of an encrypted secrets file for a command.
+/// The source of the key of an encrypted file of secrets.
 package struct SecretKeyChoice: Sendable {
-    /// A stored key.
     package var source: KeySourceChoice
-    /// The source of a passphrase; nil if the key is none.
+    /// The source of a passphrase, which takes precedence.
     package var passphrase: PassphraseSource?
 
     package init(
@@ -110,16 +110,16 @@ package struct SecretKeyChoice: Sendable {
         self.passphrase = passphrase
     }
 
-    /// The number of named origins, at most one.
+    /// The number of named sources.
     package var count: Int { source.count + (passphrase == nil ? 0 : 1) }
 
-    /// Returns the key; nil if none is named.
+    /// Returns the key.
     ///
     /// - Parameters:
-    ///   - isNew: Whether the file does not exist yet, so that a passphrase is asked for twice.
-    ///   - createsIfMissing: Whether to create a missing key file.
-    /// - Returns: The source of the key.
-    /// - Throws: An error if no passphrase is available.
+    ///   - isNew: Whether the terminal asks for a passphrase twice.
+    ///   - createsIfMissing: Whether a missing key file is created when it is first used.
+    /// - Returns: The key; nil if there is no passphrase and not exactly one other source.
+    /// - Throws: The error of the passphrase or of the platform's store.
     package func key(
         isNew: Bool = false,
         createsIfMissing: Bool = false

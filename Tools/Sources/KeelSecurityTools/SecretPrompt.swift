@@ -1,11 +1,12 @@
 package import Foundation
 internal import KeelToolSupport
 
-/// Reads secrets: from a terminal without echo, or from standard input.
+/// Reads secrets from a terminal without echo, or from standard input.
 package enum SecretPrompt {
-    /// Asks at the terminal, and returns the typed line without its end; `advice` is the remedy without a terminal.
+    /// Asks at the terminal, and returns the typed line without its end.
     ///
-    /// - Throws: An error without a terminal or if the user types nothing; `CancellationError` if the task is canceled.
+    /// - Throws: `ToolError` without a terminal, with `advice`, if the user types nothing, or for Control-C;
+    ///   `CancellationError` if the task is canceled.
     package static func ask(
         _ question: String,
         advice: String = "Pass the secret on standard input."
@@ -46,7 +47,7 @@ package enum SecretPrompt {
         return text
     }
 
-    /// Asks at the terminal twice, for a new secret; throws if the entries differ, and as ``ask(_:advice:)``.
+    /// Asks twice for a new secret; throws as ``ask(_:advice:)``, and `ToolError` if the entries differ.
     package static func askTwice(_ question: String, advice: String) throws -> String {
         let first = try ask(question, advice: advice)
         guard try ask("\(question) again", advice: advice) == first else {
@@ -55,9 +56,10 @@ package enum SecretPrompt {
         return first
     }
 
-    /// Reads a secret of at most `limit` bytes from standard input, or asks for it at a terminal.
+    /// Reads a secret from standard input, without a final line end, or asks for it at a terminal.
     ///
-    /// A final line end is removed, since nearly every program writes one.
+    /// From standard input, up to `limit` + 3 bytes are read, so that a secret that is too long stays so for the store.
+    /// Throws `ToolError` if there is none.
     package static func secret(_ question: String, limit: Int) throws -> Data {
         if isatty(STDIN_FILENO) == 1 { return Data(try ask(question).utf8) }
         // One byte more than the limit with a line end, so that a longer secret is refused.
@@ -83,7 +85,6 @@ package enum SecretPrompt {
         return data
     }
 
-    /// Returns the next typed byte; nil at the end.
     private static func nextByte(of terminal: FileHandle) throws -> UInt8? {
         // The wait ends when a signal cancels the task, which reading would not notice.
         var input = pollfd(fd: terminal.fileDescriptor, events: Int16(POLLIN), revents: 0)

@@ -10,10 +10,10 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The callers of a server and their tokens, as a file lists them.
+/// The callers of a server and their tokens, from a file.
 ///
 /// A line has the name of a caller and the SHA-256 of a token in hexadecimal. A word that begins with `#` begins a
-/// comment. A caller with several lines has several tokens.
+/// comment. A caller may have several lines.
 package struct TokenFile: Sendable {
     private struct Entry {
         let name: String
@@ -24,10 +24,11 @@ package struct TokenFile: Sendable {
 
     private let entries: [Entry]
 
-    /// Reads a file, which may be a link to one.
+    /// Reads a file of at most 1 MiB, or the target of a link.
     ///
-    /// - Throws: An error for a file that others can write, that lists no token or an empty one, or that has a line of
-    ///   another form. No error contains the text of a line.
+    /// - Throws: An error for a file that cannot be read, that belongs to a user other than this one and root, or that
+    ///   others can write; and for one with no token, an empty one, one twice, or a line of another form. No error
+    ///   contains the text of a line.
     package init(_ path: String) throws(ToolError) {
         let text = try Self.text(of: path)
         let emptyHash = Self.hash("")
@@ -65,9 +66,7 @@ package struct TokenFile: Sendable {
         self.entries = entries
     }
 
-    /// Returns the name of the caller with a token; nil if the file does not list the token.
-    ///
-    /// The comparisons take the same time for every token, so that none can be guessed digit by digit.
+    /// Returns the name of the caller with a token, in the same time for every token; nil if the file does not list it.
     package func name(of token: String) -> String? {
         let hash = Self.hash(token)
         var name: String?
@@ -84,7 +83,6 @@ package struct TokenFile: Sendable {
     private static let advice =
         "Write lines of a NAME and 64 digits, such as those of: printf %s \"$TOKEN\" | sha256sum"
 
-    /// Returns the lowercase digits of a token's hash.
     private static func hash(_ token: String) -> [UInt8] {
         Array(SecurityService().hash(Data(token.utf8)).utf8)
     }
@@ -94,7 +92,7 @@ package struct TokenFile: Sendable {
             && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    /// Reads the file that is checked, even if its name is reused meanwhile.
+    /// Reads the file that it has checked, even if the name is reused meanwhile.
     private static func text(of path: String) throws(ToolError) -> String {
         // Without O_NONBLOCK, opening a pipe without a writer would block.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
