@@ -2,11 +2,11 @@ package import Foundation
 internal import KeelAnalytics
 internal import KeelAnalyticsHTTP
 
-/// Exports tracked events as JSON lines, in Keel's ingest format.
+/// Exports tracked records, unless they are sealed, in Keel's ingest format.
 package struct AnalyticsExport: Sendable {
     package struct Report: Encodable, Sendable, Equatable {
         package var events = 0
-        /// Records that this version cannot decode, or that the format does not allow.
+        /// The number of records that this version cannot decode or the format does not allow.
         package var skippedCount = 0
 
         private enum CodingKeys: String, CodingKey {
@@ -22,15 +22,16 @@ package struct AnalyticsExport: Sendable {
     ///
     /// - Parameters:
     ///   - folder: The folder of the app's analytics; the app may be running.
-    ///   - destination: The destination whose pending events are exported; nil exports all on disk.
+    ///   - destination: The destination whose pending records are exported; nil exports all on disk.
     package init(of folder: URL, pendingFor destination: String? = nil) {
         self.folder = folder
         self.destination = destination
     }
 
-    /// Writes each event, oldest first.
+    /// Writes each record as a JSON object without a line end, oldest first.
     ///
-    /// - Throws: `AnalyticsError`, an error of `write`, or `CancellationError` if the task is canceled.
+    /// - Throws: `AnalyticsError`, with the code `notFound` without a journal or for an unknown destination; an error
+    ///   of `write`; or `CancellationError` if the task is canceled.
     package func run(_ write: ([UInt8]) throws -> Void) throws -> Report {
         var report = Report()
         var reader = try AnalyticsInspection(of: folder).reader(pendingFor: destination)

@@ -9,7 +9,7 @@ package struct AnalyticsFlush: Sendable {
         package let ledger: AnalyticsLedger
         /// The number of events delivered in this run.
         package let delivered: Int
-        /// Whether no deliverable events are left.
+        /// Whether no events are left that could be sent.
         package let isDrained: Bool
         /// The reason for the last failure.
         package let problem: String?
@@ -24,7 +24,7 @@ package struct AnalyticsFlush: Sendable {
     /// - Parameters:
     ///   - folder: The folder of the app's analytics.
     ///   - destination: The destination, with its name in the app.
-    ///   - rules: The rules for the destination, since the app's own are not in the folder.
+    ///   - rules: The rules for the destination; the app's own are not in the folder.
     package init(
         of folder: URL,
         to destination: any AnalyticsDestination,
@@ -35,9 +35,11 @@ package struct AnalyticsFlush: Sendable {
         self.rules = rules
     }
 
-    /// Delivers until nothing is left or the limit is reached.
+    /// Delivers until nothing is left, a failure ends the delivery, or the limit is reached; events without consent
+    /// stay.
     ///
-    /// Events without consent are not sent.
+    /// - Throws: `ToolError` if the app has no destination of the name; `AnalyticsError`, with the code `inUse` while
+    ///   the app delivers.
     package func run(upTo limit: Duration) async throws -> Report {
         let name = destination.name
         let known = try AnalyticsInspection(of: folder).ledgers()

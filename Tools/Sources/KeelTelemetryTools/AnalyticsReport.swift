@@ -1,9 +1,8 @@
 package import Foundation
 package import KeelAnalytics
 
-/// The contents of an analytics folder: decisions, sizes, and each destination's ledger.
+/// The user's decisions, the size and the ledgers of an analytics folder.
 package struct AnalyticsReport: Encodable, Sendable {
-    /// A destination's ledger.
     package struct Destination: Encodable, Sendable {
         package let accepted: Int
         package let delivered: Int
@@ -33,11 +32,13 @@ package struct AnalyticsReport: Encodable, Sendable {
     package let bytes: Int
     /// The decisions by purpose: `granted`, `denied` or `unknown`.
     package let consents: [String: String]
-    /// Whether the settings file is missing or corrupt.
+    /// Whether the decisions were lost, because the settings file is missing or was corrupt.
     package let hasLostSettings: Bool
     package let destinations: [String: Destination]
 
     /// Inspects a folder; the app may be running.
+    ///
+    /// - Throws: `AnalyticsError`, with the code `notFound` if there is no journal.
     package init(of folder: URL) throws(AnalyticsError) {
         let inspection = try AnalyticsInspection(of: folder)
         self.folder = folder.path
@@ -49,7 +50,6 @@ package struct AnalyticsReport: Encodable, Sendable {
         destinations = try inspection.ledgers().mapValues { Destination($0) }
     }
 
-    /// The report as lines of text.
     package var lines: [String] {
         var lines = ["journal: \(bytes) bytes"]
         if hasLostSettings {
@@ -74,7 +74,7 @@ package struct AnalyticsReport: Encodable, Sendable {
         return lines
     }
 
-    /// Formats rows as a table, with numbers aligned to the right.
+    /// Aligns the first column to the left, and the others to the right.
     private static func table(_ rows: [[String]]) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in

@@ -2,15 +2,14 @@ package import Foundation
 internal import KeelAnalytics
 package import KeelCore
 
-/// Counts the most frequent events and screens of an analytics folder.
+/// Counts the events and screens of an analytics folder.
 package struct AnalyticsTop: Sendable {
-    /// An event or a screen, and how often it was tracked.
     package struct Row: Encodable, Sendable, Equatable {
         /// `event` or `screen`.
         package let kind: String
         package let name: String
         package let count: Int
-        /// The number of users, by their user id or anonymous id.
+        /// The number of different user ids or, where there is none, anonymous ids.
         package let users: Int
     }
 
@@ -31,10 +30,10 @@ package struct AnalyticsTop: Sendable {
     package var since: Int64?
     /// The end time, exclusive, in microseconds since 1970.
     package var until: Int64?
-    /// The only kind to count, `event` or `screen`; nil counts both.
+    /// The kind to count, `event` or `screen`; nil counts both.
     package var kind: String?
 
-    /// The number of records that this version cannot decode.
+    /// The number of records that ``rows()`` could not decode.
     package private(set) var skippedCount = 0
 
     /// Creates counts.
@@ -47,10 +46,9 @@ package struct AnalyticsTop: Sendable {
         self.sealing = sealing
     }
 
-    /// Counts the records that are still on disk.
+    /// Counts the records on disk, the most frequent first, those of equal counts by name.
     ///
-    /// - Returns: The rows, the most frequent first, those of equal counts by name.
-    /// - Throws: `AnalyticsError`.
+    /// - Throws: `AnalyticsError`, with the code `notFound` if there is no journal.
     package mutating func rows() throws -> [Row] {
         var tallies: [Name: Tally] = [:]
         var reader = try AnalyticsInspection(of: folder, sealing: sealing).reader()

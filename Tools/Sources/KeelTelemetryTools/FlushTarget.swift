@@ -4,24 +4,21 @@ internal import KeelAnalyticsHTTP
 package import KeelHTTP
 package import KeelToolSupport
 
-/// A destination that the command line can deliver to.
+/// A destination that the command line names.
 package struct FlushTarget: Sendable {
-    /// The kind of destination.
     package enum Kind: String, Sendable, CaseIterable {
         case keel, segment, mixpanel, amplitude, posthog, otlp
     }
 
     package let kind: Kind
-    /// The destination's name in the app; nil for the kind's default.
+    /// The destination's name in the app; nil for the name of the kind.
     package let name: String?
     /// The URL of the server; nil for the vendor's default.
     package let host: URL?
     /// The key, token or authorization for the server.
     package let key: String?
-    /// The environment variable of the key.
     private let keyVariable: String
 
-    /// Creates a target with the key of an environment variable.
     package init(
         kind: Kind,
         name: String?,

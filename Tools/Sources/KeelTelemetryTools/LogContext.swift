@@ -6,15 +6,13 @@ package struct LogContext: Sendable {
     private var before: [LogRecord] = []
     private var after = 0
 
-    /// Creates a selection.
-    ///
-    /// - Parameter count: The number of records before and after each selected one.
+    /// Creates a selection with up to `count` records before and after each selected one.
     package init(_ count: Int) { self.count = count }
 
     /// Whether the records behind the last selected one have all been returned.
     package var isComplete: Bool { after == 0 }
 
-    /// Adds the next record, and returns those to show now, in order; `isSelected` if it is one that is looked for.
+    /// Adds the next record, and returns those to show now, in order.
     package mutating func add(_ record: LogRecord, isSelected: Bool) -> [LogRecord] {
         if isSelected {
             defer { before = [] }

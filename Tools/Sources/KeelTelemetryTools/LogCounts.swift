@@ -6,9 +6,7 @@ package struct LogCounts: Sendable {
     private let name: String
     private var counts: [String: Int] = [:]
 
-    /// Creates empty counts.
-    ///
-    /// - Parameter name: `level`, `label`, `message`, or the name of a field.
+    /// Creates counts by `level`, `label`, `message`, or the name of a field, whose absence counts as an empty value.
     package init(by name: String) { self.name = name }
 
     package mutating func add(_ record: LogRecord) {
@@ -22,7 +20,7 @@ package struct LogCounts: Sendable {
         counts[key, default: 0] += 1
     }
 
-    /// The counts, largest first.
+    /// The counts, largest first, equal ones by value.
     package var sorted: [(key: String, count: Int)] {
         counts.map { ($0.key, $0.value) }
             .sorted { ($1.count, $0.key) < ($0.count, $1.key) }

@@ -5,16 +5,15 @@ package import KeelStorage
 extension LogFilter {
     /// A condition on a field of the metadata, with the comparisons of a query.
     ///
-    /// The fields of a log are texts. A number is compared with texts that are numbers, any other value with the text
-    /// itself. A record without the field does not match.
+    /// Fields are texts. A number is compared with texts that are numbers, a boolean with `true` and `false`, which
+    /// have no order. A record without the field does not match.
     package struct Field: Sendable, Hashable {
         package let name: String
         private let comparison: DocumentFilter.Comparison
         private let values: [DocumentValue]
 
-        /// Creates a condition; nil for a value that no field of a log has.
-        ///
-        /// The value is a text, a number or a boolean; for the comparisons with several values an array of them.
+        /// Creates a condition with a text, a number or a boolean, or an array of these, any of which may match; nil
+        /// for another value.
         package init?(
             _ name: String,
             _ comparison: DocumentFilter.Comparison,

@@ -2,15 +2,13 @@ internal import Foundation
 package import KeelLogging
 package import Logging
 
-/// A filter for the records of a log; all conditions must hold.
+/// Conditions on the records of a log, all of which must hold.
 package struct LogFilter: Sendable {
     package struct Pattern: Sendable {
         // A regular expression does not change once it is made.
         nonisolated(unsafe) private let expression: Regex<AnyRegexOutput>
 
-        /// Parses a regular expression in Swift's syntax, which is that of PCRE and Perl for most.
-        ///
-        /// - Throws: An error that describes where the text is wrong.
+        /// Parses a regular expression in Swift's syntax; throws an error that describes where the text is wrong.
         package init(_ text: String) throws { expression = try Regex(text) }
 
         package func matches(_ text: String) -> Bool { text.firstMatch(of: expression) != nil }
@@ -21,7 +19,7 @@ package struct LogFilter: Sendable {
 
     /// The lowest level.
     package var level = Logger.Level.trace
-    /// The label of the logger, or a prefix of it up to a dot.
+    /// The label of the logger, or its beginning up to a dot.
     package var label: String?
     /// The start time, inclusive, in microseconds since 1970.
     package var since: Int64?
@@ -32,7 +30,7 @@ package struct LogFilter: Sendable {
     package var text: String?
     /// A regular expression that matches a part of the message.
     package var pattern: Pattern?
-    /// The id of the trace, in hexadecimal digits.
+    /// The id of the trace, ignoring case.
     package var trace: String?
 
     package init() {}

@@ -6,10 +6,10 @@ package enum LogMoment {
     /// Parses a time.
     ///
     /// - Parameters:
-    ///   - text: An RFC 3339 time (`2026-11-22T09:00:00Z`), a day (`2026-11-22`, its start in UTC),
-    ///     or an age: a number with `s`, `m`, `h` or `d`.
+    ///   - text: An RFC 3339 time (`2026-11-22T09:00:00Z`), a day (`2026-11-22`, its start in UTC), or an age, as a
+    ///     duration of ``seconds(_:)``.
     ///   - now: The current time in microseconds since 1970.
-    /// - Returns: Microseconds since 1970; nil if the text is invalid.
+    /// - Returns: Microseconds since 1970; nil if the text is invalid or the age too long.
     package static func microseconds(_ text: String, now: Int64) -> Int64? {
         if let seconds = seconds(text) {
             let (span, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
@@ -19,8 +19,7 @@ package enum LogMoment {
         return time.contains("T") ? Timestamp(text: time)?.microseconds : nil
     }
 
-    /// Parses a duration: a number with `s`, `m`, `h` or `d`, such as `15m`; returns seconds, or nil if the text is
-    /// invalid or the duration too long.
+    /// Parses a duration: a whole number with `s`, `m`, `h` or `d`, such as `15m`; nil if it is invalid or too long.
     package static func seconds(_ text: String) -> Int64? {
         guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
             count >= 0
@@ -33,7 +32,6 @@ package enum LogMoment {
 }
 
 extension Timestamp {
-    /// Parses RFC 3339 text.
     fileprivate init?(text: String) {
         let json = Data("[\"\(text)\"]".utf8)
         guard let time = try? JSONDecoder().decode([Timestamp].self, from: json).first else {

@@ -20,7 +20,8 @@ package final class LogSource {
     ///   - url: The log file, or the folder of the journal.
     ///   - start: Where to start in files; journals are read from the oldest record.
     ///   - sealing: Decrypts the records of a journal, if the app encrypts them.
-    /// - Throws: `LoggingError` or `JournalError`, or `ToolError` for a pipe.
+    /// - Throws: `LoggingError` or `JournalError`, with the code `notFound` if there is no log; `ToolError` for a pipe
+    ///   or a device.
     package init(
         _ url: URL,
         from start: LogFileReader.Start = .oldest,
@@ -45,7 +46,7 @@ package final class LogSource {
         }
     }
 
-    /// The number of lines or records skipped because they are not Keel's.
+    /// The number of lines or records skipped because they are torn, corrupt or in another format.
     package var skippedCount: Int {
         switch reader {
         case .file(let file): file.skippedLineCount

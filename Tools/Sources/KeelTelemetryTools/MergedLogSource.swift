@@ -1,28 +1,24 @@
 package import KeelLogging
 
-/// Several logs as one, in the order of the records' times.
+/// Several logs as one, merged by the records' times.
 ///
-/// Each log keeps its own order, and records of the same time come in the order of the logs.
+/// Each log keeps its own order, and records of the same time come in the order of the logs. A record that a log
+/// receives later is not sorted among those already returned.
 package final class MergedLogSource {
     private struct Lane {
         let source: LogSource
         var waiting: ArraySlice<LogRecord> = []
     }
 
-    /// The number of records per read of a log.
     private static let pieceCount = 500
 
     private var lanes: [Lane]
 
-    /// Merges logs.
-    ///
-    /// - Parameter sources: The logs, which no one else reads.
+    /// Merges logs, which no one else reads.
     package init(_ sources: [LogSource]) { lanes = sources.map { Lane(source: $0) } }
 
     /// Returns the next records; empty if there are no new ones yet.
     ///
-    /// - Parameter count: The maximum number of records.
-    /// - Returns: The records, oldest first.
     /// - Throws: `LoggingError` or `JournalError`.
     package func read(upTo count: Int) throws -> [LogRecord] {
         var records: [LogRecord] = []
@@ -45,6 +41,6 @@ package final class MergedLogSource {
         return records
     }
 
-    /// The number of lines or records skipped because they are not Keel's.
+    /// The sum of ``LogSource/skippedCount``.
     package var skippedCount: Int { lanes.reduce(0) { $0 + $1.source.skippedCount } }
 }
