@@ -5,13 +5,11 @@ import KeelServing
 /// Answers PostHog's SDK test harness with an `AnalyticsService`.
 ///
 /// The harness acts as an app: it requests a service, tracks events, and checks what reaches its own server. The
-/// contract is `CONTRACT.yaml` and `ADAPTER_GUIDE.md` of
-/// PostHog/posthog-sdk-test-harness, version 1.10.
+/// contract is `CONTRACT.yaml` and `ADAPTER_GUIDE.md` of PostHog/posthog-sdk-test-harness, version 1.10.
 ///
-/// One service is open at a time. Its field changes only between two awaits, so a reset during a flush ends the service
-/// that the flush waits for.
+/// A new service replaces the last one, which then ends. A reset during a flush ends the service that the flush waits
+/// for.
 actor HarnessAdapter: ServingHandler {
-    /// The maximum size of a request's body.
     private static let bodyLimit = 1 << 20
 
     private let transport: any HTTPTransport
@@ -22,7 +20,7 @@ actor HarnessAdapter: ServingHandler {
     ///
     /// - Parameters:
     ///   - transport: The transport to the harness's server, which the caller shuts down.
-    ///   - flushLimit: The maximum time that a flush waits for retried events.
+    ///   - flushLimit: The limit of each of the two waits of ``HarnessSession/flush(_:)``.
     init(transport: any HTTPTransport, flushLimit: Duration = .seconds(60)) {
         self.transport = transport
         self.flushLimit = flushLimit
@@ -115,7 +113,6 @@ actor HarnessAdapter: ServingHandler {
     }
 }
 
-/// The reason for refusing a call of the harness.
 struct HarnessFailure: Error {
     let status: HTTPResponse.Status
     let message: String

@@ -3,7 +3,7 @@ import KeelAsyncHTTPClient
 import KeelHummingbird
 import Logging
 
-/// Runs PostHog's SDK test harness against Keel's destination for PostHog.
+/// Serves the adapter that PostHog's SDK test harness calls.
 @main
 struct HarnessAdapterCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

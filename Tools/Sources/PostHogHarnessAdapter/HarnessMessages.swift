@@ -4,10 +4,8 @@ import KeelAnalytics
 // The messages between harness and adapter: the members of `adapter_interface` in the harness's CONTRACT.yaml, in snake
 // case.
 
-/// The settings of a new service.
-///
-/// Members that have no counterpart in Keel are not read: `max_retries`, `historical_migration` and
-/// `disable_geoip`.
+/// The settings of a new service, without `max_retries`, `historical_migration` and `disable_geoip`, which Keel does
+/// not have.
 struct HarnessInit: Decodable {
     var apiKey: String
     var host: String
@@ -16,7 +14,6 @@ struct HarnessInit: Decodable {
     var enableCompression: Bool?
 }
 
-/// An event to track.
 struct HarnessCapture: Decodable {
     var distinctId: String
     var event: String
@@ -24,7 +21,6 @@ struct HarnessCapture: Decodable {
     var timestamp: Date?
 }
 
-/// The capabilities of the adapter.
 struct HarnessHealth: Encodable {
     var sdkName = "keel"
     var sdkVersion = "0.1.0"
@@ -34,30 +30,25 @@ struct HarnessHealth: Encodable {
     var capabilities = ["capture_v0", "encoding_gzip"]
 }
 
-/// A successful call.
 struct HarnessSuccess: Encodable {
     var success = true
 }
 
-/// A refused call.
 struct HarnessRefusal: Encodable {
     var success = false
     var error: String
 }
 
-/// A tracked event.
 struct HarnessCaptured: Encodable {
     var success = true
     var uuid: String
 }
 
-/// The result of a flush.
 struct HarnessFlushed: Encodable {
     var success = true
     var eventsFlushed: Int
 }
 
-/// The state of a service's events.
 struct HarnessState: Codable {
     var pendingEvents = 0
     var totalEventsCaptured = 0
@@ -71,7 +62,7 @@ struct HarnessState: Codable {
         var timestampMs: Int64
         /// The status of the response; 0 without a response.
         var statusCode: Int
-        /// The number of earlier attempts with the same events.
+        /// The number of attempts with the same events directly before this one.
         var retryAttempt: Int
         var eventCount: Int
         var uuidList: [String]

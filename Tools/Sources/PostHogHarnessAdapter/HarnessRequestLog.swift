@@ -6,7 +6,7 @@ import Synchronization
 /// The requests of a service to the harness's server.
 final class HarnessRequestLog: Sendable {
     private struct State {
-        /// The events of the current batch; a destination receives one batch at a time.
+        /// The ids of the events of the current batch; a destination receives one batch at a time.
         var batch: [String] = []
         var requests: [HarnessState.Request] = []
     }
@@ -14,20 +14,15 @@ final class HarnessRequestLog: Sendable {
     private let state = Mutex(State())
     private let now: @Sendable () -> Int64
 
-    /// Creates an empty log.
-    ///
-    /// - Parameter now: The time, in microseconds since 1970.
+    /// Creates an empty log; `now` returns the time in microseconds since 1970.
     init(now: @escaping @Sendable () -> Int64) { self.now = now }
 
-    /// The finished requests, in order.
     var requests: [HarnessState.Request] { state.withLock { $0.requests } }
 
-    /// Records the events of the next request.
+    /// Records the ids of the events of the next requests.
     func begin(_ batch: [String]) { state.withLock { $0.batch = batch } }
 
-    /// Records the outcome of a request.
-    ///
-    /// - Parameter status: The status of the response; 0 without a response.
+    /// Records the status of the response to a request; 0 without a response.
     func note(_ status: Int) {
         let milliseconds = now() / 1000
         state.withLock { state in
@@ -46,7 +41,6 @@ final class HarnessRequestLog: Sendable {
     }
 }
 
-/// A layer that records the outcomes of requests.
 struct HarnessRequestObserver: HTTPMiddleware {
     let log: HarnessRequestLog
 
@@ -65,7 +59,6 @@ struct HarnessRequestObserver: HTTPMiddleware {
     }
 }
 
-/// A destination that records its events.
 struct LoggedDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
     let upstream: Upstream
     let log: HarnessRequestLog

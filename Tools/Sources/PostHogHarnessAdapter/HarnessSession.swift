@@ -8,8 +8,8 @@ import Synchronization
 
 /// A service for the harness, in its own folder.
 ///
-/// The harness tests SDKs for servers, where each event names its user, but Keel's service has one user at a time. So
-/// each event sets the user first, and the destination does not receive the records of these changes.
+/// The harness tests SDKs for servers, where each event names its user, but Keel's service has one user at a time: each
+/// event sets the user first, and the destination does not receive the records of these changes.
 final class HarnessSession: Sendable {
     private let service: AnalyticsService
     private let log: HarnessRequestLog
@@ -69,7 +69,7 @@ final class HarnessSession: Sendable {
 
     /// Tracks an event of a user, and returns its id; throws if the service refuses it.
     ///
-    /// Calls must not overlap: the user is set first.
+    /// Calls must not overlap.
     func capture(_ event: HarnessCapture) throws(HarnessFailure) -> String {
         service.setUserID(event.distinctId)
         do throws(AnalyticsError) {
@@ -87,13 +87,13 @@ final class HarnessSession: Sendable {
         }
     }
 
-    /// Sends the waiting events, and waits until they are delivered or rejected.
+    /// Sends the waiting events, and waits until they are delivered or rejected, or the destination is misconfigured.
     ///
     /// The first attempt is immediate. The pauses before further attempts are the service's, even if the first attempt
     /// was made before the flush.
     ///
-    /// - Parameter limit: The maximum time to wait.
-    /// - Returns: The number of delivered events.
+    /// - Parameter limit: The limit of the first attempt, and then again of the wait for further ones.
+    /// - Returns: The number of events delivered meanwhile.
     func flush(_ limit: Duration) async -> Int {
         let before = state.totalEventsSent
         if delivery.failures == 0 { await service.flush(upTo: limit) }
@@ -119,7 +119,6 @@ final class HarnessSession: Sendable {
         service.status.destinations[Self.destination] ?? AnalyticsStatus.Destination()
     }
 
-    /// The state that the contract asks for.
     var state: HarnessState {
         let delivery = delivery
         let ledger = delivery.ledger
