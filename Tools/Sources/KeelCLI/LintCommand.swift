@@ -9,8 +9,8 @@ struct LintCommand: ParsableCommand {
         abstract: "Checks the layers of a Swift project with keel-lint.",
         discussion: """
             Passes its arguments to keel-lint, next to this program or on the PATH, and exits with \
-            its code: 0 nothing found, 1 findings, 2 an invalid configuration; or with 69 if there \
-            is no keel-lint.
+            its code: 0 nothing found, 1 findings, 2 an invalid configuration or command line, or a \
+            report that cannot be written; or with 69 if there is no keel-lint.
             """
     )
 

@@ -47,7 +47,7 @@ package struct PassphraseSource: Sendable {
             guard let text = environment[variable], !text.isEmpty else {
                 throw ToolError(
                     "the variable \(variable) contains no passphrase",
-                    advice: "Set it, or use --passphrase at a terminal."
+                    advice: "Set it, or name another one."
                 )
             }
             return text

@@ -97,6 +97,6 @@ package enum SecretPrompt {
 
     private static let unreadable = ToolError(
         "nothing could be read from the terminal",
-        advice: "Type the secret and press Return, or pass it on standard input."
+        advice: "Type the secret or the passphrase, and press Return."
     )
 }

@@ -12,8 +12,8 @@ struct AnalyticsCommand: AsyncParsableCommand {
             FOLDER is the folder of the app's AnalyticsService. Inspecting and exporting \
             change nothing; the app may be running.
 
-            Exit codes: 0 done; 1 failed; 2 done, with something to look at (events that were \
-            skipped or are still pending); 64 the command line is invalid.
+            Exit codes: 0 done; 1 failed; 2 done, with something to look at (records that were \
+            skipped, events that are still pending, lost decisions); 64 the command line is invalid.
 
                 keel analytics top FOLDER --since 7d
             """,

@@ -88,8 +88,8 @@ struct BucketOptions: ParsableArguments {
 
     @Option(
         help: """
-            The bucket's region; if not given, AWS_REGION, else us-east-1, or auto for gcs; for r2 \
-            always auto.
+            The bucket's region; if not given, AWS_REGION or AWS_DEFAULT_REGION, else us-east-1, or \
+            auto for gcs; for r2 always auto.
             """
     )
     var region: String?
@@ -172,7 +172,7 @@ struct BucketOptions: ParsableArguments {
     ///   - body: The command.
     /// - Throws: What `body` throws, or the command's exit code.
     func run(
-        advice: String? = "Run it again: a file in parts continues where it stopped.",
+        advice: String? = "Run it again: an upload in parts continues where it stopped.",
         _ body: @escaping @Sendable (FileTransfers, CommandOutput) async throws -> ToolExit
     ) async throws {
         var settings = BucketSettings(

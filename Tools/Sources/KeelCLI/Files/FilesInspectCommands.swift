@@ -236,7 +236,7 @@ struct FilesPresignCommand: AsyncParsableCommand {
         commandName: "presign",
         abstract: "Makes a URL with which anyone can read or write one file for a limited time.",
         discussion: """
-            No request is sent. Keep the URL secret while it is valid. It expires with the \
+            The bucket gets no request. Keep the URL secret while it is valid. It expires with the \
             credentials that signed it, if they expire earlier.
             """
     )

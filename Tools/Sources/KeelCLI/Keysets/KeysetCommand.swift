@@ -71,7 +71,7 @@ struct KeysetListCommand: AsyncParsableCommand {
 struct KeysetRotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Adds a key that encrypts from now on; the others still decrypt."
+        abstract: "Adds a key that encrypts, now or from --not-before; the others still decrypt."
     )
 
     @OptionGroup var keyset: KeysetOptions

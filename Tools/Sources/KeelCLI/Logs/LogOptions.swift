@@ -136,7 +136,7 @@ struct LogOptions: ParsableArguments {
                 )
             else {
                 throw ValidationError(
-                    "--where compares with a text or a number: type 'user == 7', not “\(text)”."
+                    "--where takes texts, numbers and booleans: type 'user == 7', not “\(text)”."
                 )
             }
             return field

@@ -10,8 +10,8 @@ struct LogsCommand: AsyncParsableCommand {
             compressed files, or the folder of a journal that logs are shipped from. Reading \
             removes nothing, and the app may be running.
 
-            Exit codes: 0 done; 1 failed; 2 done, but some lines are not records; 64 the command \
-            line is invalid.
+            Exit codes: 0 done; 1 failed; 2 done, but some lines are not records, except with \
+            --follow; 64 the command line is invalid.
 
                 keel logs tail app.log --level warning
                 keel logs query app.log --since 2h --count-by level

@@ -14,7 +14,7 @@ struct LogsQueryCommand: AsyncParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The most records to show; all if it is not given.",
+            "The most matching records to show; all if it is not given.",
             valueName: "number"
         )
     )

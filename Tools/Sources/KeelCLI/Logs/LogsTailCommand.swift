@@ -8,7 +8,7 @@ struct LogsTailCommand: AsyncParsableCommand {
         commandName: "tail",
         abstract: "Shows the last records of logs, and new ones with --follow.",
         discussion: """
-            It follows a log across rotations. Control-C ends it with exit code 0.
+            With --follow, it follows a log across rotations until Control-C, with exit code 0.
             """
     )
 
