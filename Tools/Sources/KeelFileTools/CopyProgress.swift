@@ -9,7 +9,6 @@ package enum CopyProgress: Sendable {
 package struct CopyState: Sendable {
     /// The place, if a single file is copied.
     package var place: FilePlace?
-    /// The number of copied files.
     package var fileCount = 0
     /// The total number of files; nil if not known in advance.
     package var totalFileCount: Int?

@@ -10,7 +10,7 @@ extension FileTransfers {
         /// The files of the target without a counterpart.
         package fileprivate(set) var deletions: [FilePlace] = []
         package fileprivate(set) var unchangedCount = 0
-        /// The entries and files that are not copied, as in ``Report/skipped``.
+        /// The entries and files that are not copied, as in `Report.skipped`.
         package fileprivate(set) var skipped: [String] = []
         /// Whether the source has no files and no skipped entries, whatever the patterns: its path may be wrong, or its
         /// disk not mounted.
@@ -19,21 +19,16 @@ extension FileTransfers {
         package mutating func keepOthers() { deletions = [] }
     }
 
-    /// Compares two folders.
+    /// Compares the files of two folders that `patterns` choose.
     ///
     /// A file is copied if the target lacks it, if the sizes differ, or if the source is newer; between buckets, also
     /// if both have the same date and different versions. A bucket's dates are those of uploads: for an upload, the
     /// dates of this machine are corrected if its clock is behind that of the bucket.
     ///
-    /// - Parameters:
-    ///   - from: The folder to read.
-    ///   - to: The folder to change.
-    ///   - patterns: The files to consider on both sides.
-    ///   - comparesChecksums: Whether files of the same size are compared by their CRC-32C instead of their dates. A
-    ///     file of a bucket without that checksum is copied.
-    ///   - progress: Called with the number of files listed; with `comparesChecksums` then also with the number of
-    ///     files compared and their total.
-    /// - Returns: The plan.
+    /// With `comparesChecksums`, files of the same size are compared by their CRC-32C instead of their dates; a file of
+    /// a bucket without that checksum is copied. `progress` receives the number of files listed, and with checksums
+    /// then that of files compared, and their total.
+    ///
     /// - Throws: `FileStoreError`, or `ToolError` if the places do not fit together or a local folder cannot be read.
     package func plan(
         from: FilePlace,
@@ -95,10 +90,8 @@ extension FileTransfers {
 
     /// Makes the copies of a plan; after an interruption, a new plan has the rest of them.
     ///
-    /// - Parameters:
-    ///   - plan: The plan.
-    ///   - progress: Called as in ``copy(from:to:isRecursive:options:progress:)``.
-    /// - Returns: The result, with the failures of files.
+    /// One task at a time calls `progress`. The result has the failures of files.
+    ///
     /// - Throws: The error of a file if the task is canceled.
     package func copy(
         _ plan: SyncPlan,

@@ -25,7 +25,6 @@ package struct FileTransfers: Sendable {
         package var failures: [Failure] = []
     }
 
-    /// A file that was not copied.
     package struct Failure: Sendable {
         package let from: FilePlace
         package let error: any Error
@@ -60,14 +59,8 @@ package struct FileTransfers: Sendable {
     private let credentials: AWSCredentialsChain
     private let unlisted = UnlistedKeys()
 
-    /// Creates a service.
-    ///
-    /// - Parameters:
-    ///   - settings: The settings for access to buckets.
-    ///   - transport: The transport for requests to buckets.
-    ///   - other: The transport for requests of credentials, whose time limits do not suit a limited rate; nil for
-    ///     `transport`.
-    ///   - now: Returns the time of this machine.
+    /// Creates a service, in which `other` sends the requests for credentials, whose time limits do not suit a limited
+    /// rate.
     package init(
         _ settings: BucketSettings,
         over transport: any HTTPTransport,
@@ -93,16 +86,12 @@ package struct FileTransfers: Sendable {
         try settings.adapter(name, credentials, over: transport, unlisted)
     }
 
-    /// Copies a file, or all files of a folder.
+    /// Copies a file, or with `isRecursive` all files of a folder and its subfolders.
     ///
-    /// - Parameters:
-    ///   - from: The source.
-    ///   - to: The target; a file copied to a folder keeps its name.
-    ///   - isRecursive: Whether to copy a folder with its subfolders.
-    ///   - options: How each file is copied.
-    ///   - progress: Called with the total progress, and with each copied file, by one task at a time. Its error for a
-    ///     copied file counts as that file's failure.
-    /// - Returns: The result; for a folder, it includes the failures of files.
+    /// A file copied to a folder keeps its name. One task at a time calls `progress`, with the total progress and with
+    /// each copied file. For a folder, its error for a copied file counts as that file's failure, and the result has
+    /// all failures.
+    ///
     /// - Throws: `FileStoreError`, or `ToolError` if the places do not fit together, a local folder cannot be read, or
     ///   a single file changes meanwhile; for a single file also the error of `progress`.
     package func copy(

@@ -26,10 +26,8 @@ struct LocalTree {
         skipped.sort()
     }
 
-    /// Refuses a folder with a subfolder that cannot be read, unless `isExcluded` returns true for it.
-    ///
-    /// - Parameter isExcluded: Returns whether a subfolder, with a final `/`, is left out.
-    /// - Throws: `ToolError` that names the subfolder.
+    /// Throws `ToolError` if a subfolder cannot be read, unless `isExcluded` returns true for its path with a final
+    /// `/`.
     func requireReadable(except isExcluded: (String) -> Bool = { _ in false }) throws {
         guard let part = unreadable.first(where: { !isExcluded($0.names) }) else { return }
         throw ToolError(

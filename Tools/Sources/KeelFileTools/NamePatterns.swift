@@ -19,10 +19,9 @@ package struct NamePatterns: Sendable {
             && !exclude.contains { $0.matches(names) }
     }
 
-    /// Returns whether one pattern excludes all files of a folder and of its subfolders.
+    /// Returns whether one pattern, such as `cache/`, excludes all files of a folder and of its subfolders.
     ///
-    /// - Parameter folder: The folder's path with a final `/`.
-    /// - Returns: Whether they are excluded; false for a pattern such as `cache/*`, which excludes only some.
+    /// The path of the folder has a final `/`.
     package func excludesAll(of folder: String) -> Bool {
         exclude.contains { $0.matchesAllBelow && $0.matches(folder) }
     }

@@ -23,9 +23,8 @@ extension FileContent {
         }
     }
 
-    /// Writes the bytes to standard output.
+    /// Writes the bytes to standard output; `progress` receives the number written.
     ///
-    /// - Parameter progress: Called with the number of bytes written.
     /// - Throws: `FileStoreError` if the content cannot be read, or the error of the output.
     package func writeToStandardOutput(progress: (Int) -> Void = { _ in }) async throws {
         let reader = try await open()

@@ -6,7 +6,6 @@ internal import KeelToolSupport
 package struct KeySourceChoice: Sendable {
     /// The path of a file that only its owner can access.
     package var file: String?
-    /// An environment variable.
     package var variable: String?
     /// A systemd credential.
     package var credential: String?
@@ -25,13 +24,11 @@ package struct KeySourceChoice: Sendable {
         self.service = service
     }
 
-    /// The number of named sources.
     package var count: Int { [file, variable, credential, service].count { $0 != nil } }
 
-    /// Returns the first named source.
+    /// Returns the first named source; with `createsIfMissing`, a file or a secret store creates a missing key when it
+    /// is first used.
     ///
-    /// - Parameter createsIfMissing: Whether a file or a secret store creates a missing key when it is first used.
-    /// - Returns: The source.
     /// - Throws: `ToolError` if none is named, or `SecretError` if the platform's store cannot be used.
     package func source(createsIfMissing: Bool) async throws -> any KeyEncryptionKeySource {
         if let file { return KeyFileSource(path: file, createsIfMissing: createsIfMissing) }

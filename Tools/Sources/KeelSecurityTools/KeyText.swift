@@ -56,7 +56,6 @@ package enum PrivateKeyText: Sendable {
     }
 }
 
-/// The public half of a key.
 package enum PublicKeyText: Sendable {
     case recipient(SealedFileRecipient)
     case verification(VerificationKey)

@@ -28,10 +28,10 @@ package struct PassphraseSource: Sendable {
         self.environment = environment
     }
 
-    /// Reads the passphrase, without a final line end, or asks for it without echo.
+    /// Reads the passphrase, without a final line end, or asks for it without echo, twice if it is new.
     ///
-    /// - Parameter isNew: Whether the terminal asks twice.
-    /// - Returns: The passphrase; of a descriptor or a file, at most 64 KiB.
+    /// From a descriptor or a file, it has at most 64 KiB.
+    ///
     /// - Throws: `ToolError` if there is none; `CancellationError` if the task is canceled at the terminal.
     package func passphrase(isNew: Bool) throws -> String {
         if let descriptor {

@@ -4,7 +4,6 @@ internal import KeelToolSupport
 
 /// Secrets as environment variables of a program.
 package struct SecretEnvironment: Sendable {
-    /// A variable and the key of its secret.
     package struct Variable: Sendable, Hashable {
         package let name: String
         package let key: String
@@ -51,11 +50,8 @@ package struct SecretEnvironment: Sendable {
 
     private let values: [String: String]
 
-    /// Reads secrets.
+    /// Reads the secrets of variables; if none are named, all of the service, into variables named after their keys.
     ///
-    /// - Parameters:
-    ///   - variables: The variables; if empty, one for each secret of the service, named after its key.
-    ///   - secrets: The secrets of the service.
     /// - Throws: `ToolError` for a key that no variable can be named after, for two secrets of one variable, and for a
     ///   secret that is not text; `SecretError`.
     package init(_ variables: [Variable], from secrets: SecretStore) async throws {
@@ -91,11 +87,9 @@ package struct SecretEnvironment: Sendable {
         self.values = values
     }
 
-    /// Replaces this process with a program.
+    /// Replaces this process with a program, searched for on the `PATH`, that gets the secrets but not the variables
+    /// `keys`.
     ///
-    /// - Parameters:
-    ///   - command: The program, searched for on the `PATH`, and its arguments.
-    ///   - keys: The variables that the program does not get, unless they are those of secrets.
     /// - Throws: `ToolError` if the program cannot be started.
     package func become(_ command: [String], without keys: [String]) throws -> Never {
         for name in keys { unsetenv(name) }

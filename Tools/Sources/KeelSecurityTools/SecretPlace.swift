@@ -110,15 +110,13 @@ package struct SecretKeyChoice: Sendable {
         self.passphrase = passphrase
     }
 
-    /// The number of named sources.
     package var count: Int { source.count + (passphrase == nil ? 0 : 1) }
 
-    /// Returns the key.
+    /// Returns the key; nil if there is no passphrase and not exactly one other source.
     ///
-    /// - Parameters:
-    ///   - isNew: Whether the terminal asks for a passphrase twice.
-    ///   - createsIfMissing: Whether a missing key file is created when it is first used.
-    /// - Returns: The key; nil if there is no passphrase and not exactly one other source.
+    /// With `isNew`, the terminal asks for a passphrase twice; with `createsIfMissing`, the first use creates a missing
+    /// key file.
+    ///
     /// - Throws: The error of the passphrase or of the platform's store.
     package func key(
         isNew: Bool = false,

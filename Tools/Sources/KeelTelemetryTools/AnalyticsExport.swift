@@ -18,11 +18,7 @@ package struct AnalyticsExport: Sendable {
     private let folder: URL
     private let destination: String?
 
-    /// Creates an export.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder of the app's analytics; the app may be running.
-    ///   - destination: The destination whose pending records are exported; nil exports all on disk.
+    /// Creates an export of the records that are pending for a destination, or of all on disk; the app may be running.
     package init(of folder: URL, pendingFor destination: String? = nil) {
         self.folder = folder
         self.destination = destination

@@ -11,7 +11,6 @@ package struct AnalyticsFlush: Sendable {
         package let delivered: Int
         /// Whether no events are left that could be sent.
         package let isDrained: Bool
-        /// The reason for the last failure.
         package let problem: String?
     }
 
@@ -19,12 +18,9 @@ package struct AnalyticsFlush: Sendable {
     private let destination: any AnalyticsDestination
     private let rules: DestinationRules
 
-    /// Creates a delivery.
+    /// Creates a delivery to a destination that has its name in the app.
     ///
-    /// - Parameters:
-    ///   - folder: The folder of the app's analytics.
-    ///   - destination: The destination, with its name in the app.
-    ///   - rules: The rules for the destination; the app's own are not in the folder.
+    /// The app's own rules for the destination are not in the folder.
     package init(
         of folder: URL,
         to destination: any AnalyticsDestination,

@@ -36,11 +36,7 @@ package struct AnalyticsTop: Sendable {
     /// The number of records that ``rows()`` could not decode.
     package private(set) var skippedCount = 0
 
-    /// Creates counts.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder of the app's analytics; the app may be running.
-    ///   - sealing: Decrypts the records, if the app encrypts them.
+    /// Creates counts; the app may be running, and `sealing` decrypts its records if they are sealed.
     package init(of folder: URL, sealing: (any ByteSealing)? = nil) {
         self.folder = folder
         self.sealing = sealing

@@ -54,7 +54,6 @@ extension LogFilter {
             values.contains { Self.order(of: text, to: $0).map(test) ?? false }
         }
 
-        /// Returns the order of a text and a value; nil if they cannot be compared.
         private static func order(of text: String, to value: DocumentValue) -> ComparisonResult? {
             switch value {
             case .string(let other): return compared(text, other)

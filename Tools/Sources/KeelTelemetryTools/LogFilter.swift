@@ -17,7 +17,6 @@ package struct LogFilter: Sendable {
     // The names used by swift-otel, Zipkin's instruments and W3C Trace Context.
     private static let traceNames = ["trace_id", "trace-id", "traceId", "traceID"]
 
-    /// The lowest level.
     package var level = Logger.Level.trace
     /// The label of the logger, or its beginning up to a dot.
     package var label: String?

@@ -3,13 +3,10 @@ internal import KeelStorage
 
 /// A time on the command line.
 package enum LogMoment {
-    /// Parses a time.
+    /// Parses an RFC 3339 time (`2026-11-22T09:00:00Z`), a day (`2026-11-22`, its start in UTC), or an age as in
+    /// ``seconds(_:)``.
     ///
-    /// - Parameters:
-    ///   - text: An RFC 3339 time (`2026-11-22T09:00:00Z`), a day (`2026-11-22`, its start in UTC), or an age, as a
-    ///     duration of ``seconds(_:)``.
-    ///   - now: The current time in microseconds since 1970.
-    /// - Returns: Microseconds since 1970; nil if the text is invalid or the age too long.
+    /// Times are microseconds since 1970; nil if the text is invalid or the age too long.
     package static func microseconds(_ text: String, now: Int64) -> Int64? {
         if let seconds = seconds(text) {
             let (span, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)

@@ -14,12 +14,8 @@ package final class LogSource {
 
     private var reader: Reader
 
-    /// Opens a log.
+    /// Opens a log file at `start`, or the folder of a journal at its oldest record.
     ///
-    /// - Parameters:
-    ///   - url: The log file, or the folder of the journal.
-    ///   - start: Where to start in files; journals are read from the oldest record.
-    ///   - sealing: Decrypts the records of a journal, if the app encrypts them.
     /// - Throws: `LoggingError` or `JournalError`, with the code `notFound` if there is no log; `ToolError` for a pipe
     ///   or a device.
     package init(

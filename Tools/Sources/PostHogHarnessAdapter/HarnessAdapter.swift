@@ -16,11 +16,9 @@ actor HarnessAdapter: ServingHandler {
     private let flushLimit: Duration
     private var session: HarnessSession?
 
-    /// Creates an adapter without a service.
+    /// Creates an adapter without a service, whose caller shuts the transport down.
     ///
-    /// - Parameters:
-    ///   - transport: The transport to the harness's server, which the caller shuts down.
-    ///   - flushLimit: The limit of each of the two waits of ``HarnessSession/flush(_:)``.
+    /// `flushLimit` is the limit of each of the two waits of ``HarnessSession/flush(_:)``.
     init(transport: any HTTPTransport, flushLimit: Duration = .seconds(60)) {
         self.transport = transport
         self.flushLimit = flushLimit
