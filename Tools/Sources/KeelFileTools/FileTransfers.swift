@@ -6,8 +6,8 @@ internal import KeelToolSupport
 
 /// Copies files between this machine and buckets, and between buckets.
 ///
-/// Each file is copied completely or not at all. The files of a folder are copied concurrently; once one has failed, no
-/// more are started, and those in progress are completed.
+/// Each file is copied completely or not at all. The files of a folder are copied concurrently; once the failure of one
+/// is noticed, no more are started, and those in progress are completed.
 package struct FileTransfers: Sendable {
     /// A file that was copied, or is to be copied.
     package struct Copied: Sendable {
