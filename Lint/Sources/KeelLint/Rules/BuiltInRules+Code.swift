@@ -1,5 +1,5 @@
 extension BuiltInRules {
-    /// The rules about code: what a function, a type or a name must not do.
+    /// The rules about code and names.
     static let code = [
         RuleDescription(
             "ambient-effects",
@@ -32,12 +32,13 @@ extension BuiltInRules {
                 A protocol in front of a database or a network lets tests do without them. \
                 If nothing else conforms to it, either such tests are missing or the protocol is unnecessary.
                 """,
-            violation: "protocol NoteRepository {}   // no Mock, Fake, Stub, … conforms to it",
-            correction: "// Tests\nstruct InMemoryNoteRepository: NoteRepository {}",
+            violation:
+                "protocol NoteRepository { func notes() }   // no Mock, Fake, Stub, … conforms to it",
+            correction: "// Tests\nstruct InMemoryNoteRepository: NoteRepository { … }",
             help: "Write a type in the tests that conforms to the protocol.",
             limits:
                 """
-                It checks protocols that are named like ports (`…Repository`, \
+                It checks protocols with requirements that are named like ports (`…Repository`, \
                 `…DataSource`, `…Client`, `…Service`, …) and conformances that are \
                 written down.
                 """,
@@ -78,7 +79,8 @@ extension BuiltInRules {
             limits:
                 """
                 It goes by the first word of the function's name: save, write, insert, delete, update \
-                and the like. A `try?` whose value is used is allowed.
+                and the like. A `try?` whose value is used is allowed, unless it is the value of a \
+                closure or a getter without `return`.
                 """,
             profile: .dataLayer,
             roles: []
@@ -100,9 +102,9 @@ extension BuiltInRules {
             help: "Convert it to a record of the data layer first.",
             limits:
                 """
-                It sees parameters and variables with an explicit type, and `as: \
-                Entity.self`; the receiver's name must end like a store's: `noteStore`, `imageCache`, \
-                `viewContext`.
+                It sees parameters and local variables with an explicit type, `Entity(…)`, and \
+                `Entity.self` in a call of `collection`; the receiver's name must end like a \
+                store's: `noteStore`, `imageCache`, `viewContext`.
                 """,
             profile: .dataLayer,
             roles: [.data, .infrastructure]
@@ -120,9 +122,9 @@ extension BuiltInRules {
             help: "Move the decision to a use case of the domain.",
             limits:
                 """
-                A heuristic: it finds `filter`, `sorted`, `reduce`, `min`, `max` with a closure \
-                in types named …Repository. Data access sometimes needs these, so no profile \
-                includes the rule.
+                A heuristic: it finds `filter`, `sorted`, `reduce`, `min`, `max` and the like \
+                with a trailing closure in types named …Repository or …RepositoryImpl. Data access \
+                sometimes needs these, so no profile includes the rule.
                 """,
             severity: .warning,
             roles: [.data]
@@ -149,7 +151,8 @@ extension BuiltInRules {
             limits:
                 """
                 A heuristic: it finds a `try` without a `catch` in functions of types named \
-                …Repository that throw untyped errors. No profile includes the rule.
+                …Repository or …RepositoryImpl that throw untyped errors. No profile includes the \
+                rule.
                 """,
             severity: .warning,
             roles: [.data]

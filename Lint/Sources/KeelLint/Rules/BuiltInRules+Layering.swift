@@ -1,5 +1,5 @@
 extension BuiltInRules {
-    /// The rules about layers: which may use which, and what may cross between them.
+    /// The rules about layers and what crosses between them.
     static let layering = [
         RuleDescription(
             "layers",
@@ -152,8 +152,9 @@ extension BuiltInRules {
             help: "Declare the protocol in the domain and conform to it.",
             limits:
                 """
-                It goes by names with `Repository` in them. A repository that conforms to a \
-                type from outside the project is allowed.
+                It goes by names that end in `Repository` or `RepositoryImpl`. A repository that \
+                conforms to a type from outside the project is allowed, unless that is a general \
+                one such as `Sendable`.
                 """,
             profile: .cleanArchitecture,
             roles: [.data]
@@ -172,8 +173,8 @@ extension BuiltInRules {
             limits:
                 """
                 It goes by names; add further ones under `also`. A type of that name that \
-                the domain declares itself is allowed, and so are coding errors where coding is \
-                implemented.
+                the domain, the presentation or a shared layer declares is allowed, and so are \
+                coding errors where coding is implemented.
                 """,
             profile: .cleanArchitecture,
             roles: [.domain, .presentation]
@@ -193,7 +194,8 @@ extension BuiltInRules {
                 """
                 The list is built in; `also` adds modules, `allow` removes some. Views may import \
                 modules with views or property wrappers: PhotosUI, StoreKit, SwiftData and the \
-                like. If no layer has the role infrastructure, data may import all of them.
+                like. If no layer has the role infrastructure, data may import all of them. The \
+                domain is left to `domain-imports`. With `layers`, the rule checks both.
                 """,
             profile: .cleanArchitecture,
             roles: [.domain, .presentation, .shared, .data]
@@ -210,7 +212,7 @@ extension BuiltInRules {
             correction: "internal import Alamofire",
             help:
                 "Import it without `public` and without `@_exported`, and wrap what callers need.",
-            limits: "It knows the modules that `vendor-modules` knows.",
+            limits: "It has the built-in list of `vendor-modules`, but its own `also` and `allow`.",
             profile: .cleanArchitecture,
             roles: []
         ),

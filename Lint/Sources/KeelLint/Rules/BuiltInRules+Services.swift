@@ -1,5 +1,5 @@
 extension BuiltInRules {
-    /// The rules about services: how they are held, where they come from, what they must not use.
+    /// The rules about services.
     static let services = [
         RuleDescription(
             "concrete-service",
@@ -16,10 +16,11 @@ extension BuiltInRules {
                 """
                 It checks stored properties with an explicit type that conforms to a protocol \
                 of the project, if both names end in the same word and it is one for services: \
-                Service, Client, Repository, Manager and the like, with or without `Protocol`; \
-                `also` adds protocols. Exempt are properties with an attribute, such as \
-                `@StateObject`, static properties, doubles, and types that compose others \
-                (`…Container`, `…Factory`, the app itself, layers of the role composition).
+                Service, Client, Repository, Manager and the like, with or without `Protocol`, \
+                `Impl` or `Live`; `also` adds protocols. Exempt are properties with an attribute, \
+                such as `@StateObject`, static properties, observable objects, doubles, and types \
+                that compose others (`…Container`, `…Factory`, the app itself, layers of the role \
+                composition).
                 """,
             profile: .services
         ),

@@ -40,13 +40,16 @@ extension BuiltInRules {
         ),
         RuleDescription(
             "matches-nothing",
-            "Everything that the configuration names exists.",
+            "Each layer, contract, package and naming rule of the configuration matches a file.",
             reason: "A rule that matches no file always holds, and checks nothing.",
             violation: "- name: Domain\n  paths: [Source/Domain]   # the folder is called Sources",
             correction: "- name: Domain\n  paths: [Sources/Domain]",
             help: "Correct the name, or remove it.",
             limits:
-                "External modules need not be imported: forbidding them may be the point.",
+                """
+                External modules need not be imported: forbidding them may be the point. Other \
+                patterns, such as those of `exclude`, `allow` and `also`, are not checked.
+                """,
             isOnByDefault: true
         ),
     ]

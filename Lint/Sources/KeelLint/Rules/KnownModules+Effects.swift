@@ -1,5 +1,4 @@
 extension KnownModules {
-    /// A name with effects outside of the program, and its replacement.
     package struct Effect: Sendable {
         /// A path such as `Date.now`; its members match as well.
         package let path: String

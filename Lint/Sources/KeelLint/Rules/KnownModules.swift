@@ -1,7 +1,7 @@
 package enum KnownModules {
     /// Modules that belong in adapters.
     ///
-    /// Patterns for families of modules exclude other modules with the same prefix.
+    /// A capital after a family's prefix excludes other modules that begin with it.
     package static let vendors: [Glob] = [
         // Networking and databases
         "Alamofire", "AFNetworking", "Moya", "Apollo", "ApolloAPI", "ApolloSQLite",
@@ -28,7 +28,7 @@ package enum KnownModules {
         "KeychainSwift", "Valet", "Crypto", "CryptoKit", "CryptoSwift", "_CryptoExtras",
     ].map { Glob($0) }
 
-    /// Vendor modules that views may import, for views, property wrappers, or values for views.
+    /// Vendor modules that views may import, for views, property wrappers or values.
     package static let interfaces: [Glob] = [
         "*UI", "StoreKit", "SwiftData", "CoreData", "CoreLocation", "Kingfisher", "SDWebImage",
         "Nuke", "NukeExtensions", "GoogleMaps", "GoogleSignInSwift", "StripePaymentSheet",
@@ -41,7 +41,7 @@ package enum KnownModules {
             "UIKit", "AppKit", "WatchKit", "Vapor", "Hummingbird", "Hummingbird[A-Z]*",
         ].map { Glob($0) } + vendors
 
-    /// Errors of the transport and the layers above it.
+    /// Errors of the network, of stores and of coding.
     package static let transportErrors: [Glob] = [
         "TransportError", "NetworkError", "HTTPError", "URLError", "AFError", "MoyaError",
         "HTTPClientError", "NetworkClientError", "DataSourceError", "RepositoryError",
@@ -70,11 +70,10 @@ package enum KnownModules {
         }
     }
 
-    /// Names of services, both implementations and protocols.
     package static let serviceTypes: [Glob] = ["Service", "Client", "Repository", "Gateway"]
         .flatMap { name in ["", "Impl", "Protocol", "Live"].map { Glob("*\(name)\($0)") } }
 
-    /// Names of types that compose others, which may hold and make any type.
+    /// Types that may hold and make any type.
     package static let composers: [Glob] = [
         "*Container", "*Assembly", "*Assembler", "*Factory", "*Composition", "*CompositionRoot",
         "*Composer", "*Dependencies", "*Environment", "*Injector", "*Builder", "*Configurator",
@@ -82,7 +81,6 @@ package enum KnownModules {
         "*_Previews", "Preview*", "DI", "*DI",
     ].map { Glob($0) }
 
-    /// Types and members of the screen or navigation that a service must not use.
     package static let screens: [Glob] = [
         "UIViewController", "UINavigationController", "UITabBarController", "UIAlertController",
         "UIAlertAction", "UIHostingController", "UIStoryboard", "UIStoryboardSegue", "UIView",
@@ -92,7 +90,7 @@ package enum KnownModules {
         "UIApplication.shared.keyWindow", "UIApplication.shared.connectedScenes",
     ].map { Glob($0) }
 
-    /// Names of the project's own types that belong to the screen.
+    /// The project's own types that belong to the screen.
     package static let screenTypes: [Glob] = ["*ViewController", "*ViewModel", "*Presenter"]
         .map { Glob($0) }
 

@@ -1,4 +1,3 @@
-/// The rules about transfer objects and repositories.
 extension RuleCheck {
     func isTransferObject(_ name: String) -> Bool {
         project.configuration.transferObjects.contains { $0.matches(name: name) } && !allows(name)
@@ -95,7 +94,6 @@ extension RuleCheck {
         }
     }
 
-    /// The type of a property; a type alias counts as its own.
     private func owner(of declaration: DeclarationFact, in file: SourceFile) -> DeclarationFact? {
         declaration.kind == .typealias ? declaration : file.declaration(declaration.parent)
     }

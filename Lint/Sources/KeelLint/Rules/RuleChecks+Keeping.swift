@@ -1,4 +1,3 @@
-/// The rules about lost and stored data.
 extension RuleCheck {
     mutating func checkSwallowedMappings() {
         for file in files {

@@ -40,7 +40,7 @@ extension RuleCheck {
         }
     }
 
-    /// The files to check, without those of some roles unless the configuration names their layers.
+    /// The files to check: those of the configured layers, or else all outside of some roles.
     private func files(outside roles: Set<LayerRole>) -> [SourceFile] {
         guard setting.layers == nil else { return files }
         return files.filter { file in project.role(of: file).map { !roles.contains($0) } ?? true }
@@ -64,7 +64,6 @@ extension RuleCheck {
         }
     }
 
-    /// The type that a call makes, or whose shared instance it uses.
     private func madeType(_ reference: ReferenceFact) -> String? {
         let parts = reference.path.split(separator: ".")
         guard let last = parts.last else { return nil }
@@ -78,11 +77,11 @@ extension RuleCheck {
     /// Names of types that may hold and make any type.
     private static let free = KnownModules.composers + KnownModules.doubles
 
-    /// Names of types that are not services, regardless of their conformances.
+    /// Names of types that are no services.
     private static let others =
         KnownModules.doubles + KnownModules.screenTypes + [Glob("*View"), Glob("*Cell")]
 
-    /// The name of the type that contains a declaration; nil for composers and test doubles.
+    /// The name of the type that contains a declaration; nil for composers, doubles and allowed types.
     private func holder(of declaration: DeclarationFact, in file: SourceFile) -> String? {
         guard let type = file.declaration(declaration.parent),
             type.kind.isNominal || type.kind == .extension
@@ -98,7 +97,6 @@ extension RuleCheck {
             ? name : nil
     }
 
-    /// A type that implements a service protocol of the project, with that protocol.
     private mutating func service(_ path: String) -> (type: String, port: String)? {
         let name = path.split(separator: ".").last.map(String.init) ?? path
         guard !allows(name), isImplementation(name) else { return nil }

@@ -15,7 +15,7 @@ struct RuleCheck {
 
     func allows(_ name: String) -> Bool { setting.allow.contains { $0.matches(name: name) } }
 
-    /// Whether a name is on the rule's list or added by the configuration; each rule has one list.
+    /// Whether a name is listed and not allowed; results are kept by name, as each rule has one list.
     mutating func isListed(_ name: String, _ list: [Glob]) -> Bool {
         if let known = listed[name] { return known }
         let isListed = (list + setting.also).contains { $0.matches(name: name) } && !allows(name)
@@ -101,7 +101,6 @@ extension RuleCheck {
         }
     }
 
-    /// Whether a type uses a coding error in its own coding.
     private func isCoding(_ reference: ReferenceFact, in file: SourceFile) -> Bool {
         guard let declaration = file.declaration(reference.declaration) else { return false }
         switch reference.root {
@@ -111,7 +110,6 @@ extension RuleCheck {
         }
     }
 
-    /// Whether the domain, the presentation or a shared layer declares a type of the name.
     private func isDomainsOwn(_ name: String) -> Bool {
         project.index.entries(named: name).contains { entry in
             let role = project.role(of: project.files[entry.file])
@@ -163,7 +161,7 @@ extension RuleCheck {
         }
     }
 
-    /// The functions of the project with these names, each with its target, or its file if it is private.
+    /// The functions with these names, each with its target, or its file if it is private.
     private func functions(named names: Set<String>) -> Set<String> {
         var found: Set<String> = []
         for file in project.files where !file.isTest {
@@ -176,7 +174,7 @@ extension RuleCheck {
         return found
     }
 
-    /// Whether a name means a function of the project: one of a type around the reference, or a free one.
+    /// Whether a name means a function of a type around the reference, or a free one.
     private func isFunction(
         _ name: String,
         near reference: ReferenceFact,

@@ -4,7 +4,7 @@ public struct RuleDescription: Sendable, Hashable {
     public let id: String
     /// The requirement, in one sentence.
     public let summary: String
-    /// The reason, for a first-time reader.
+    /// The reason for the requirement.
     public let reason: String
     /// An example of a violation.
     public let violation: String
@@ -12,9 +12,9 @@ public struct RuleDescription: Sendable, Hashable {
     public let correction: String
     /// The remedy for a finding.
     public let help: String
-    /// The limits of the rule: cases that it misses, and findings that can be wrong.
+    /// Cases that the rule misses, and findings that can be wrong.
     public let limits: String
-    /// Whether the rule is on unless turned off.
+    /// Whether the rule is on without a profile.
     public let isOnByDefault: Bool
     /// The profile that enables it; nil for a rule that is on by default, or only through `rules`.
     public let profile: LintProfile?
@@ -49,7 +49,7 @@ public struct RuleDescription: Sendable, Hashable {
         self.roles = roles
     }
 
-    /// A full explanation of the rule, for a terminal.
+    /// All of the above as text, for a terminal.
     public var explanation: String {
         """
         \(id): \(summary)
