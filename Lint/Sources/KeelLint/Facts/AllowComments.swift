@@ -73,7 +73,6 @@ enum AllowComments {
             )
     }
 
-    /// The next line that has more than blanks and comments.
     private static func nextCodeLine(
         after line: Int,
         _ bytes: UnsafeBufferPointer<UInt8>,
@@ -102,7 +101,7 @@ enum AllowComments {
         return line
     }
 
-    /// The line of the declaration whose attributes begin in a line; that line if it has more than attributes.
+    /// The next line with more than attributes, which may be the line itself.
     private static func declarationLine(
         at line: Int,
         _ bytes: UnsafeBufferPointer<UInt8>,
@@ -125,7 +124,7 @@ enum AllowComments {
         }
     }
 
-    /// Whether a line has attributes and nothing else; false if one of them continues on the next line.
+    /// Whether a line has only attributes, none of which continues on the next line.
     private static func hasOnlyAttributes(_ line: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         var rest = line.drop { $0 <= 0x20 }
         guard rest.first == UInt8(ascii: "@") else { return false }

@@ -1,6 +1,4 @@
-/// A 128-bit hash of a file's content.
-///
-/// It is fast but not cryptographic: a deliberate collision fools only the author's own linter.
+/// A 128-bit hash of a file's content; not cryptographic.
 package struct ContentHash: Hashable, Sendable {
     package let first: UInt64
     package let second: UInt64
@@ -34,7 +32,6 @@ package struct ContentHash: Hashable, Sendable {
         second = high
     }
 
-    /// Multiplies, so that each input bit affects each bit of both halves.
     @inline(__always)
     private static func mix(
         _ low: inout UInt64,

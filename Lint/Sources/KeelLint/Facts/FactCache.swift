@@ -1,9 +1,9 @@
 package import Foundation
 
-/// A cache of the facts of files, by the hash of their content, in one file.
+/// The facts of files by the hash of their content, in one file.
 ///
-/// A missing, truncated or outdated cache counts as empty, which costs only time. Entries have no checksum. The cache
-/// holds the facts that the last run used.
+/// A missing, truncated or outdated cache counts as empty. Entries have no checksum. The file holds the facts that the
+/// last run used.
 package struct FactCache: Sendable {
     private static let magic: UInt32 = 0x4B4C_4631
 
@@ -11,7 +11,6 @@ package struct FactCache: Sendable {
     private let data: Data
     private let ranges: [ContentHash: Range<Int>]
 
-    /// A cache that is never stored.
     package static let none = FactCache(file: nil, data: Data(), ranges: [:])
 
     private init(file: URL?, data: Data, ranges: [ContentHash: Range<Int>]) {
@@ -57,7 +56,7 @@ package struct FactCache: Sendable {
         return start == bytes.count ? ranges : nil
     }
 
-    /// Returns whether a cache may be stored in a file: it is missing or empty, or a cache of any version.
+    /// Whether a file is missing, unreadable, empty, or a cache of any version.
     package static func mayReplace(_ file: URL) -> Bool {
         guard let data = try? Data(contentsOf: file, options: .mappedIfSafe), !data.isEmpty else {
             return true
@@ -65,7 +64,7 @@ package struct FactCache: Sendable {
         return withUnsafeBytes(of: magic.littleEndian) { data.starts(with: $0) }
     }
 
-    /// Returns the facts of a content; nil if they are unknown or cannot be decoded.
+    /// Returns the facts of a content; nil if they are missing or damaged.
     package func facts(for hash: ContentHash) -> SourceFacts? {
         guard let range = ranges[hash] else { return nil }
         return data.withUnsafeBytes { bytes in
@@ -79,9 +78,9 @@ package struct FactCache: Sendable {
         hashes.count == ranges.count && hashes.allSatisfy { ranges[$0] != nil }
     }
 
-    /// Stores the facts of these contents only; contents with no bytes keep their cached facts.
+    /// Stores the facts of these contents only; those without bytes keep their cached facts.
     ///
-    /// Failures are ignored, as they cost only time.
+    /// Failures are ignored.
     package func keep(_ entries: [ContentHash: [UInt8]]) {
         guard let file else { return }
         if holdsOnly(Set(entries.keys)), entries.values.allSatisfy(\.isEmpty) { return }
@@ -139,7 +138,7 @@ package struct FactCache: Sendable {
         }
     }
 
-    /// The cache file of a project, in the user's caches folder instead of in the project.
+    /// The cache of a project, in the user's caches folder.
     package static func defaultFile(forProjectAt root: String) -> URL? {
         guard
             let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first

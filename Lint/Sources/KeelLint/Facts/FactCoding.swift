@@ -1,8 +1,6 @@
 /// Encodes facts for the cache on disk: a table of texts, followed by numbers.
 package enum FactCoding {
-    /// The version of the format and of the extracted facts.
-    ///
-    /// Increment it when either changes.
+    /// Increment it when the format or the extracted facts change.
     package static let version: UInt32 = 4
 
     private struct Writer {
@@ -93,7 +91,7 @@ package enum FactCoding {
         return bytes
     }
 
-    /// An error for bytes that are not valid facts; the file is then parsed again.
+    /// The bytes are not valid facts; the file is then parsed again.
     package struct Damage: Error {}
 
     private struct Reader {
@@ -115,7 +113,7 @@ package enum FactCoding {
             return Int(truncatingIfNeeded: Int64(bitPattern: value))
         }
 
-        /// A number of items, each of which takes at least one byte.
+        /// A number of items of at least one byte each.
         mutating func count() throws -> Int {
             let count = try number()
             guard count >= 0, count <= bytes.count - position else { throw Damage() }

@@ -110,7 +110,7 @@ extension FactExtractor {
         return clause.type == nil ? .throwsAnything : .throwsTyped
     }
 
-    /// The `try` that a function's body consists of and that is its result, without `return`.
+    /// The `try` that is a function's whole body and, without `return`, its result.
     private static func returnedTry(
         _ body: RawSyntax,
         _ signature: RawFunctionSignatureSyntax?
@@ -203,7 +203,6 @@ extension FactExtractor {
         return nil
     }
 
-    /// Adds a declaration, and runs a closure inside of it.
     private mutating func inside(
         _ kind: DeclarationFact.Kind,
         _ name: SyntaxText,
@@ -244,7 +243,6 @@ extension FactExtractor {
         declaration = outer
     }
 
-    /// The effective access level of a declaration.
     private func reach(
         _ kind: DeclarationFact.Kind,
         _ own: AccessLevel?,

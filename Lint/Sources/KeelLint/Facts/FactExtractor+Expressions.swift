@@ -10,7 +10,7 @@ extension FactExtractor {
         "NSTemporaryDirectory", "NSUserName",
     ]
 
-    /// Functions that store something.
+    /// Functions that change what is stored.
     static let writes: NameSet = [
         "add", "append", "archive", "cache", "commit", "create", "delete", "deleteAll",
         "deleteDocument",
@@ -26,7 +26,6 @@ extension FactExtractor {
 
     // MARK: Names
 
-    /// Reads a name, or names joined by dots.
     mutating func readPath(_ node: RawSyntax, call: SyntaxText?) {
         readPath(node, root: rootName(of: node), call: call)
     }
@@ -51,7 +50,7 @@ extension FactExtractor {
         }
     }
 
-    /// The first of names joined by dots; nil for everything else.
+    /// The first of names joined by dots; nil for other expressions.
     func rootName(of node: RawSyntax) -> SyntaxText? {
         if let name = RawDeclReferenceExprSyntax(node) {
             return name.baseName.isMissing ? nil : name.baseName.tokenText
@@ -90,7 +89,6 @@ extension FactExtractor {
         walk(call.additionalTrailingClosures.raw)
     }
 
-    /// Whether the call is to `self.init`.
     private func isOwnInitializer(_ called: RawSyntax) -> Bool {
         guard let member = RawMemberAccessExprSyntax(called),
             member.declName.baseName.tokenText == "init",
@@ -114,7 +112,6 @@ extension FactExtractor {
         return usesGenerator ? "(using:)" : "(…)"
     }
 
-    /// Records calls by their form, for rules that need them.
     private mutating func readMeaning(of call: RawFunctionCallExprSyntax, _ node: RawSyntax) {
         guard let member = RawMemberAccessExprSyntax(call.calledExpression.raw) else { return }
         let name = member.declName.baseName.tokenText
@@ -146,7 +143,6 @@ extension FactExtractor {
         return name
     }
 
-    /// The `X` of `X.self`.
     private func typeOfMetatype(_ node: RawSyntax) -> SyntaxText? {
         guard let member = RawMemberAccessExprSyntax(node),
             member.declName.baseName.tokenText == "self",

@@ -1,9 +1,7 @@
 @_spi(RawSyntax) import SwiftSyntax
 
 extension FactExtractor {
-    /// Visits a node and its children.
-    ///
-    /// Kept small, as it is all that happens at most nodes; ``read(_:_:_:)`` does the rest.
+    /// Visits a node and its children; ``read(_:_:_:)`` handles the rarer nodes.
     mutating func walk(_ node: RawSyntax) {
         let kind = node.kind
         switch kind {
@@ -26,9 +24,8 @@ extension FactExtractor {
         }
     }
 
-    /// The positions of tokens among the children of the most frequent nodes, as bits.
-    ///
-    /// Checking whether a child is a token requires fetching it from memory, which takes longer than the rest.
+    /// The positions of tokens among the children of frequent nodes, as bits: fetching a child to see that it is a
+    /// token would take longer than the rest.
     private static func words(in kind: SyntaxKind) -> UInt16 {
         switch kind {
         case .labeledExpr: 1 << 1 | 1 << 3 | 1 << 7
@@ -209,7 +206,7 @@ extension FactExtractor {
         }
     }
 
-    /// The name in a declared type, if there is a single one: `X` of `[X]?`.
+    /// The only name in a declared type: `X` of `[X]?`.
     func nameOfType(_ node: RawSyntax) -> SyntaxText? {
         if let name = rootName(ofType: node) {
             guard ["Array", "Set", "Optional"].contains(name),

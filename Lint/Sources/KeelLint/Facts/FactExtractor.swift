@@ -4,9 +4,8 @@ import Foundation
 
 /// Extracts facts from a file's syntax.
 ///
-/// It walks the parser's raw nodes, which have neither parents nor positions: this takes a tenth of
-/// the parsing time, a visitor of typed nodes about half. The position of a token follows from its
-/// text, which points into the parser's copy of the file.
+/// It walks the parser's raw nodes, in a fifth of the time that typed nodes take. They have no positions: that of a
+/// token follows from its text, which points into the parser's copy of the file.
 package struct FactExtractor {
     var facts = SourceFacts()
 
@@ -14,7 +13,7 @@ package struct FactExtractor {
     private let base: UnsafePointer<UInt8>?
     private let byteCount: Int
     let lines: LineTable
-    /// The texts that have been converted to strings, and those strings.
+    /// The texts that are among ``strings``.
     private var texts: TextTable
     private var strings: [String] = []
     /// The recorded references, as bytes of their identity.
@@ -34,7 +33,7 @@ package struct FactExtractor {
     /// The declared types of parameters and local variables.
     var localTypes: [(name: SyntaxText, type: SyntaxText)] = []
 
-    /// Extracts the facts of a file; invalid UTF-8 counts as invalid Swift.
+    /// Extracts the facts of a file in UTF-8.
     package static func facts(of bytes: UnsafeBufferPointer<UInt8>) -> SourceFacts {
         let tree = Parser.parse(source: bytes)
         return withExtendedLifetime(tree) {
@@ -106,7 +105,7 @@ package struct FactExtractor {
         return number
     }
 
-    /// The first 80 characters of a text, for messages: a receiver can span over a hundred lines.
+    /// The first 80 characters of a text, for messages.
     mutating func shortened(_ text: SyntaxText) -> String {
         let bytes = text.bytes
         // In ASCII without carriage returns each byte is a character.
@@ -117,7 +116,6 @@ package struct FactExtractor {
         return string(SyntaxText(baseAddress: text.baseAddress, count: min(bytes.count, 80)))
     }
 
-    /// A text up to a byte.
     static func text(_ text: SyntaxText, before byte: UInt8) -> SyntaxText {
         guard let base = text.baseAddress, let found = memchr(base, Int32(byte), text.count)
         else { return text }
@@ -127,7 +125,7 @@ package struct FactExtractor {
         )
     }
 
-    /// The text from the first to the last token of a node, without surrounding trivia.
+    /// The text of a node, without surrounding trivia.
     static func trimmedText(of node: RawSyntax) -> SyntaxText {
         guard let first = firstToken(of: node), let start = first.tokenView?.rawText.baseAddress
         else { return SyntaxText() }
@@ -151,7 +149,6 @@ package struct FactExtractor {
 
     // MARK: Syntax errors
 
-    /// The offset of the first invalid Swift.
     private func errorOffset(in root: RawSyntax) -> Int {
         var offset = 0
         func search(_ node: RawSyntax) -> Bool {
@@ -169,7 +166,8 @@ package struct FactExtractor {
         return min(offset, max(0, byteCount - 1))
     }
 
-    /// The declared type of the nearest variable with a name; empty if the type has no single name.
+    /// The declared type of the nearest variable or parameter of a name; empty if a parameter's type has no single
+    /// name.
     func localType(of name: SyntaxText) -> SyntaxText? {
         localTypes.last { $0.name == name }?.type
     }
@@ -217,7 +215,7 @@ package struct FactExtractor {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether a word looks like a type's name: an initial capital.
+    /// Whether a word begins with a capital, or with a character outside of ASCII.
     static func looksLikeType(_ text: SyntaxText) -> Bool {
         for byte in text.bytes {
             if byte == UInt8(ascii: "_") || byte == UInt8(ascii: "`") { continue }
@@ -245,6 +243,5 @@ package struct FactExtractor {
 }
 
 extension SyntaxText {
-    /// The same bytes as a buffer, for fast functions.
     var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: baseAddress, count: count) }
 }

@@ -43,7 +43,7 @@ struct LineTable {
         return SourcePlace(line: Int32(line + 1), column: Int32(offset) - starts[line] + 1)
     }
 
-    /// Returns the position of an offset that is likely near a line, and updates the line.
+    /// Returns the place of an offset that is likely near a line, and updates the line.
     func place(at offset: Int, near line: inout Int) -> SourcePlace {
         var next = line
         while next < starts.count, next - line < 8, starts[next] <= offset { next += 1 }

@@ -1,6 +1,6 @@
 @_spi(RawSyntax) import SwiftSyntax
 
-/// A set of names that rejects most names by their first byte and length, without a hash.
+/// A set that rejects most names by their first byte and length, without a hash.
 struct NameSet: Sendable, ExpressibleByArrayLiteral {
     private let names: Set<SyntaxText>
     /// For each first byte, the lengths of the names that begin with it.

@@ -35,7 +35,7 @@ package struct SourceFacts: Sendable, Equatable {
     package func has(_ remark: Remark) -> Bool { notes.contains { $0.remark == remark } }
 }
 
-/// A line and a column, both from 1; the column counts UTF-8 bytes, as in the compiler.
+/// A line and a column, both from 1; the column counts bytes of UTF-8.
 package struct SourcePlace: Sendable, Hashable, Comparable {
     package var line: Int32
     package var column: Int32
@@ -53,20 +53,17 @@ package struct SourcePlace: Sendable, Hashable, Comparable {
 }
 
 package struct ImportFact: Sendable, Equatable {
-    /// The module, which is the first component of the path.
     package var module: String
-    /// The full path, such as `Foundation.URL`.
+    /// The module and what is imported from it, such as `Foundation.URL`.
     package var path: String
     /// The keyword of a scoped import, such as `struct`; empty for a module.
     package var kind: String
     package var access: AccessLevel?
     package var attributes: ImportAttributes
-    /// Whether it is inside `#if`.
     package var isConditional: Bool
     package var place: SourcePlace
 }
 
-/// The attributes of an import that rules check.
 package struct ImportAttributes: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
@@ -79,7 +76,7 @@ package struct ImportAttributes: OptionSet, Sendable, Hashable {
     package static let spi = Self(rawValue: 16)
 }
 
-/// An access level, from narrow to wide.
+/// From narrow to wide.
 package enum AccessLevel: UInt8, Sendable, Comparable, CaseIterable {
     case `private`
     case `fileprivate`
@@ -107,12 +104,10 @@ package struct DeclarationFact: Sendable, Equatable {
         case enumCase
         case other
 
-        /// Whether it declares a type name.
         package var isType: Bool { rawValue <= Self.typealias.rawValue }
-        /// Whether it declares a nominal type.
+        /// Whether it is a struct, class, enum or actor.
         package var isNominal: Bool { rawValue <= Self.actor.rawValue }
 
-        /// The keyword, for messages.
         package var word: String {
             switch self {
             case .struct: "struct"
@@ -150,9 +145,9 @@ package struct DeclarationFact: Sendable, Equatable {
     package var kind: Kind
     package var name: String
     package var qualifiedName: String
-    /// The index of the enclosing declaration in the file's list; -1 at the top level.
+    /// The index of the enclosing declaration; -1 at the top level.
     package var parent: Int32
-    /// The effective access level, limited by the enclosing declarations.
+    /// The effective level, limited by the enclosing declarations; private inside of functions.
     package var access: AccessLevel
     package var traits: Traits
     package var place: SourcePlace
@@ -169,53 +164,50 @@ package struct DeclarationFact: Sendable, Equatable {
 
 package struct ReferenceFact: Sendable, Equatable {
     package enum Context: UInt8, Sendable, CaseIterable {
-        /// Parameters, results, errors and properties: the visible interface.
+        /// Parameters, results, errors, generics and computed properties.
         case signature
-        /// A stored property.
+        /// A stored property, or a value of an enum case.
         case storage
         /// A conformance or a superclass.
         case inheritance
         /// `extension X`.
         case extended
-        /// The body of a function, or an initial value.
+        /// The body of a function, accessor or closure, or an initial value.
         case body
-        /// An attribute `@X` or a macro.
+        /// An attribute `@X`: a property wrapper, a result builder or an attached macro.
         case attribute
         /// The right side of a type alias.
         case alias
-        /// The default value of a parameter, or an argument of `self.init`: callers may pass
-        /// others.
+        /// The default value of a parameter, or an argument of `self.init`: callers may pass others.
         case defaultArgument
     }
 
     /// The name, with subsequent members: `URLSession.shared`.
     package var path: String
     package var context: Context
-    /// The form of a call's arguments, such as `(using:)`; empty if it is not called.
+    /// The form of a call's arguments: `()`, `(using:)` or `(…)`; empty if it is not called.
     package var call: String
     /// The enclosing declaration; -1 at the top level.
     package var declaration: Int32
     package var place: SourcePlace
 
-    /// The first component of the path.
     package var root: Substring {
         // By bytes: finding characters takes ten times as long, and there are many references.
         path.utf8.firstIndex(of: UInt8(ascii: ".")).map { path[..<$0] } ?? path[...]
     }
 }
 
-/// Code of a form that a rule checks.
 package struct OccurrenceFact: Sendable, Equatable {
     package enum Kind: UInt8, Sendable, CaseIterable {
         /// `x ?? UUID()`: the name is the replacement for the missing value.
         case freshDefault
-        /// `try? store.save(x)` with an unused value: the name is the called function.
+        /// `try? store.save(x)` as a statement or assigned to `_`: the name is `store.save`.
         case droppedTry
-        /// `store.save(x)`: the name is the receiver and function, the detail the type of `x`.
+        /// `store.save(x)`, or `store.collection(…, as: X.self)`: the name is `store.save`, the detail the type of `x`.
         case handedOver
-        /// A call such as `.filter { … }`: the name is the function.
+        /// A call with a trailing closure, `.filter { … }`: the name is `filter`.
         case transformation
-        /// A `try` without an enclosing `catch`: the name is the called function.
+        /// A `try` without an enclosing `catch`: the name is the called function with its receiver, or empty.
         case uncaughtTry
     }
 
@@ -230,11 +222,11 @@ package struct OccurrenceFact: Sendable, Equatable {
 package struct AllowFact: Sendable, Equatable {
     package var rules: [String]
     package var reason: String
-    /// The line it applies to: its own, or the next line of code if it is alone on its line.
+    /// The line it applies to: its own or, if it is alone there, the next line of code.
     package var line: Int32
-    /// The last line it applies to: a later one if the attributes of a declaration begin in ``line``.
+    /// The last line it applies to: after ``line`` if that has only attributes.
     package var lastLine: Int32
-    /// Whether it applies to the whole file: `keel:allow-file(rule) reason`.
+    /// `keel:allow-file(rule) reason`.
     package var isForFile: Bool
     package var place: SourcePlace
 }

@@ -8,8 +8,7 @@ import Musl
 
 /// A table that assigns consecutive numbers to texts.
 ///
-/// Texts are compared by bytes, as names in the compiler. Dictionaries of strings use Unicode
-/// equivalence and unpredictable hashes, which hundreds of thousands of source names do not need.
+/// Texts are compared by bytes, as in the compiler, which is faster than a dictionary of strings.
 package struct TextTable: Sendable {
     private struct Entry {
         var hash: UInt64
@@ -48,7 +47,6 @@ package struct TextTable: Sendable {
         return (entries.count - 1, true)
     }
 
-    /// Returns the number of a text; nil if it is not in the table.
     package func find(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         let number = slots[slot(of: text, Self.hash(of: text))]
         return number > 0 ? Int(number) - 1 : nil
