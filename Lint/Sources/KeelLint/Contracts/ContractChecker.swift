@@ -17,7 +17,6 @@ struct ContractChecker {
 
     // MARK: Parts
 
-    /// The part of a file outside of the contract: its layer, its target, or its folder.
     private func plainPart(_ file: SourceFile) -> String {
         if let layer = file.layer { return project.configuration.layers[layer].name }
         if let target = file.target { return target }

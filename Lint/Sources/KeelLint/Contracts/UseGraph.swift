@@ -1,4 +1,4 @@
-/// A graph of the uses between the parts of a project.
+/// The uses between the parts of a project.
 package struct UseGraph: Sendable {
     /// A step from one part to another, with the first use in the code.
     package struct Step: Sendable {
@@ -8,12 +8,11 @@ package struct UseGraph: Sendable {
 
     /// The parts of the project's files; nil excludes a file.
     package let parts: [String?]
-    /// The first use between each two parts.
     package private(set) var edges: [String: [String: Project.Use]] = [:]
-    /// All uses between parts, in the order of files.
+    /// In the order of files.
     package private(set) var crossings: [(use: Project.Use, from: String, to: String)] = []
 
-    /// The prefix of external modules' parts.
+    /// The prefix of the parts that are external modules.
     package static let outside = "module "
 
     package init(_ project: Project, part: (SourceFile) -> String?) {
@@ -31,7 +30,6 @@ package struct UseGraph: Sendable {
         for (file, part) in zip(project.files, files) where !file.isTest {
             if let target = file.target { partsOfTarget[target, default: []].insert(part) }
         }
-        /// For each file, whether its target is a single part.
         let isOnePart = project.files.map { file in
             file.target.map { partsOfTarget[$0]?.count == 1 } ?? false
         }
@@ -63,7 +61,6 @@ package struct UseGraph: Sendable {
         }
     }
 
-    /// Removes edges, before looking for cycles.
     mutating func keepEdges(_ isKept: (_ from: String, _ to: String) -> Bool) {
         for (from, uses) in edges { edges[from] = uses.filter { isKept(from, $0.key) } }
     }
@@ -73,7 +70,7 @@ package struct UseGraph: Sendable {
         let to: Int
     }
 
-    /// The shortest path from a part to a wanted one, through parts that may be passed.
+    /// Returns the shortest path from a part to a wanted one; nil if there is none.
     package func way(
         from start: String,
         to isWanted: (String) -> Bool,
@@ -103,7 +100,7 @@ package struct UseGraph: Sendable {
         return nil
     }
 
-    /// Returns a cycle for each group of parts that reach each other, as its steps.
+    /// Returns a cycle for each group of parts that reach each other.
     package func circles() -> [[Step]] {
         var found: [[Step]] = []
         var done: Set<String> = []

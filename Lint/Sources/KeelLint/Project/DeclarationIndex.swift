@@ -8,19 +8,16 @@ package struct DeclarationIndex: Sendable {
     package enum Meaning: Sendable, Equatable {
         /// No visible declaration of the project, or only a nested one.
         case unknown
-        /// This declaration, or others with the same meaning.
+        /// This declaration, or others of the same target and layer.
         case declared(Entry)
-        /// Declarations with different meanings, which the syntax cannot distinguish.
+        /// Declarations of several targets or layers, which the syntax cannot distinguish.
         case ambiguous([Entry])
     }
 
-    /// The part of a declaration.
-    ///
-    /// Contracts do not distinguish declarations of the same part.
     private struct Part: Equatable {
-        /// The target's number; -1 outside of targets.
+        /// -1 outside of targets.
         let target: Int
-        /// The layer's number; -1 outside of layers.
+        /// -1 outside of layers.
         let layer: Int
     }
 
@@ -34,9 +31,9 @@ package struct DeclarationIndex: Sendable {
     private var types: [[Known]] = []
     /// Nested types: the target and the qualified name.
     private var nested: Set<String> = []
-    /// The last components of the nested types' names.
+    /// The last components of their names.
     private var nestedNames = TextTable(minimumCapacity: 1024)
-    /// The conformances of each type, including those in extensions, and what aliases stand for.
+    /// The conformances and superclasses of each type, those in extensions included, and what aliases stand for.
     private var inherited: [String: Set<String>] = [:]
     private var targets = TextTable()
 
@@ -81,7 +78,7 @@ package struct DeclarationIndex: Sendable {
         return name.withUTF8 { names.find($0) }.map { types[$0].map(\.entry) } ?? []
     }
 
-    /// Returns the declared conformances of a type, including inherited ones.
+    /// Returns the conformances and superclasses of a type, including inherited ones, and what an alias stands for.
     package func conformances(of name: String) -> Set<String> {
         var all: Set<String> = []
         var pending = [name]
@@ -121,7 +118,7 @@ package struct DeclarationIndex: Sendable {
 
     /// Returns the meaning of a reference.
     ///
-    /// Enclosing types shadow others, and the file's own module shadows imported ones.
+    /// Types in enclosing types shadow those of the file, these shadow its module's, and these the imported ones.
     package func meaning(
         of reference: ReferenceFact,
         in file: SourceFile,
@@ -148,7 +145,7 @@ package struct DeclarationIndex: Sendable {
         }
     }
 
-    /// Returns which declaration of a name is meant; the module is nil if unqualified.
+    /// Returns the meaning of a name; the module is nil if it is unqualified.
     private func meaning(
         of known: [Known],
         _ surroundings: Surroundings,
@@ -187,7 +184,6 @@ package struct DeclarationIndex: Sendable {
         }
     }
 
-    /// Returns the meaning of the matching declarations; nil if there are none.
     private static func one(_ known: [Known], where isMeant: (Known) -> Bool) -> Meaning? {
         guard let first = known.first(where: isMeant) else { return nil }
         guard known.contains(where: { $0.part != first.part && isMeant($0) }) else {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The input of rules: the files with their layers, their declarations and their uses.
+/// The input of rules: the files with their layers, declarations and uses.
 package struct Project: Sendable {
     package let files: [SourceFile]
     package let configuration: LintConfiguration
@@ -20,9 +20,9 @@ package struct Project: Sendable {
         package let isConditional: Bool
     }
 
-    /// The imports, and, if the configuration has layers or contracts, the uses of other files' types.
+    /// The imports and, if the configuration has layers or contracts, the uses of other files' types; without tests.
     package let uses: [Use]
-    /// Ambiguous names, with the files of their declarations.
+    /// Ambiguous names, with the files that declare them.
     package let ambiguous: [String: [Int]]
 
     /// Assigns layers to the files, and resolves the names in them.
@@ -43,12 +43,11 @@ package struct Project: Sendable {
         (uses, ambiguous) = resolver.resolved(threads: threads)
     }
 
-    /// Returns the role of a file's layer.
     package func role(of file: SourceFile) -> LayerRole? {
         file.layer.flatMap { configuration.layers[$0].role }
     }
 
-    /// Returns the files that a rule checks: those of its layers, without tests.
+    /// Returns the files that a rule checks: those of its layers, without tests and, by default, generated files.
     package func files(for rule: RuleDescription) -> [SourceFile] {
         let wanted = configuration.setting(rule.id).layers
         return files.filter { file in
@@ -65,7 +64,7 @@ package struct Project: Sendable {
         configuration.checksGenerated || !file.facts.has(.generated)
     }
 
-    /// Returns whether a name is a domain entity: a nominal type that is not an error.
+    /// Returns whether a name is an entity: a struct, class, enum or actor of the domain that is no error.
     package func isEntity(_ name: String) -> Bool {
         index.entries(named: name).contains { entry in
             let file = files[entry.file]

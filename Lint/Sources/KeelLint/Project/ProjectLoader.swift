@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Reads a project's files in parallel, using cached facts for unchanged content.
+/// Reads a project's files in parallel, or takes their facts from the cache.
 package struct ProjectLoader: Sendable {
     package var root: String
     package var cache: FactCache
     package var threads: Int
-    /// The maximum size of files to read.
+    /// The maximum size of a file to parse.
     package var byteLimit: Int
-    /// The folders of packages that belong to the project; nil for its dependencies.
+    /// The folders of packages that belong to the project; nil for the default of ``SourceDiscovery``.
     package var packages: [Glob]?
     package var isLeftOut: @Sendable (String) -> Bool
 
@@ -30,12 +30,10 @@ package struct ProjectLoader: Sendable {
 
     package struct Loaded: Sendable {
         package var files: [SourceFile] = []
-        /// The folders of packages within the project that belong to it.
         package var localPackages: [String] = []
-        /// The folders of packages within the project that do not belong to it.
         package var nestedPackages: [String] = []
         package var unreadableFolders: [String] = []
-        /// The number of files whose facts were cached.
+        /// The number of files that were in the cache.
         package var fromCache = 0
         package var byteCount = 0
     }
@@ -79,11 +77,10 @@ package struct ProjectLoader: Sendable {
     private struct ReadFile: Sendable {
         var hash: ContentHash?
         var facts: SourceFacts
-        /// The encoded facts, if the cache needs them.
+        /// Empty if the cache has them.
         var encoded: [UInt8] = []
         var wasKnown = false
         var byteCount = 0
-        /// Whether a folder's name indicates tests.
         var liesInTests = false
     }
 
@@ -122,9 +119,7 @@ package struct ProjectLoader: Sendable {
         return (read, targets.withLock { $0 })
     }
 
-    /// Runs the same work on several threads, and returns when all are done.
-    ///
-    /// Uses dedicated threads, because deeply nested code needs a larger stack than pools provide.
+    /// Runs the same work on several threads with stacks for deeply nested code, and returns when all are done.
     package static func onThreads(_ count: Int, _ work: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         for _ in 0..<count {
@@ -160,7 +155,7 @@ package struct ProjectLoader: Sendable {
         )
     }
 
-    /// Reads a file with three system calls instead of Foundation's dozen.
+    /// Reads a file with fewer system calls than Foundation.
     private static func contents(of path: String) -> Data? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Resolves the uses of files: their imports, and other files' types.
+/// Resolves the uses of files: their imports, and, outside of attributes, other files' types.
 struct UseResolver: Sendable {
     let files: [SourceFile]
     let index: DeclarationIndex
@@ -15,7 +15,7 @@ struct UseResolver: Sendable {
     /// With fewer files, a thread costs more than it saves.
     private static let filesPerThread = 32
 
-    /// Returns the uses in the order of files, and the ambiguous names.
+    /// Returns the uses in the order of files, and the ambiguous names with the files that declare them.
     func resolved(threads: Int) -> ([Project.Use], [String: [Int]]) {
         let found = Mutex<[Found]>(Array(repeating: Found(), count: files.count))
         let next = Atomic(0)
