@@ -1,6 +1,6 @@
-/// An error in a configuration.
+/// An invalid or missing configuration or baseline, or a folder without Swift files.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The problems, each with its position: `keel-lint.yml:3:5: …`.
+    /// The problems, each with its file or folder and, if it has one, its position: `keel-lint.yml:3:5: …`.
     public let problems: [String]
 
     package init(_ problems: [String]) { self.problems = problems }

@@ -24,7 +24,7 @@ extension ConfigurationReader {
         problem(node, "There is no \(what) `\(word)`.\(hint)\(list)")
     }
 
-    /// Returns the values of a mapping, whose keys must all be known.
+    /// Returns the values of a mapping; each unknown key is a problem.
     mutating func fields(_ node: Node, _ keys: [String], in what: String) -> [String:
         Node]?
     {

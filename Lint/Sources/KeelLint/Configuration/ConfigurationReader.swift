@@ -5,7 +5,7 @@ struct ConfigurationReader {
     var problems: [String] = []
     var configuration: LintConfiguration
 
-    /// Reads a configuration; a ``ConfigurationError`` has every problem.
+    /// Reads a configuration; the error has all problems, or the first one of the YAML.
     static func read(_ text: String, file: String) throws(ConfigurationError) -> LintConfiguration {
         var reader = ConfigurationReader(file: file)
         do {

@@ -1,4 +1,4 @@
-/// The edit distance between two words, ignoring case.
+/// The Levenshtein distance between two words, ignoring case.
 enum EditDistance {
     static func between(_ left: String, _ right: String) -> Int {
         let right = Array(right.lowercased())

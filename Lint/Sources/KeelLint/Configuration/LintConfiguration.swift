@@ -1,4 +1,4 @@
-/// The rules of a project: its layers, contracts and rule settings.
+/// A project's layers, contracts and settings of rules.
 public struct LintConfiguration: Sendable {
     /// The name of the file, for messages.
     public internal(set) var file: String
@@ -8,13 +8,12 @@ public struct LintConfiguration: Sendable {
     package var rules: [String: RuleSetting] = [:]
     package var profiles: Set<LintProfile> = []
     package var naming: [NamingRule] = []
-    /// The name patterns of transfer objects.
     package var transferObjects: [Glob] = [Glob("*DTO")]
-    /// The folders of packages within the project that belong to it; nil for its dependencies.
+    /// The folders of packages within the project that belong to it; nil for the default of ``SourceDiscovery``.
     package var packages: [Glob]?
     package var baseline: String?
     package var byteLimit = 8 << 20
-    /// Whether generated files are checked for more than imports and uses.
+    /// Whether generated files are checked for more than layers and contracts.
     package var checksGenerated = false
     package var isProposed = false
 
@@ -22,7 +21,6 @@ public struct LintConfiguration: Sendable {
 
     package func setting(_ rule: String) -> RuleSetting { rules[rule] ?? RuleSetting() }
 
-    /// Whether a rule is on: by the configuration, a profile, or default.
     package func isOn(_ rule: RuleDescription) -> Bool {
         setting(rule.id).isOn
             ?? (rule.isOnByDefault || rule.profile.map(profiles.contains) ?? false)
@@ -34,12 +32,11 @@ package enum LayerRole: String, Sendable, CaseIterable {
     case data
     case infrastructure
     case presentation
-    /// The composition root, which may use everything.
+    /// The composition root, which may use everything unless its `uses` say otherwise.
     case composition
-    /// Usable by all.
+    /// What several layers have in common; their `uses` must list it.
     case shared
 
-    /// The words in layer names that indicate a role.
     private static let words: [(Self, [String])] = [
         (.domain, ["domain", "domains", "entities", "usecases", "model", "models", "business"]),
         (
@@ -58,7 +55,7 @@ package enum LayerRole: String, Sendable, CaseIterable {
         (.shared, ["common", "shared", "core", "foundation", "utilities"]),
     ]
 
-    /// The role that a name indicates, if any: `Domain`, `NotesDomain`, `domain-layer`.
+    /// The role that a name indicates: that of the domain for `Domain`, `NotesDomain` and `domain-layer`.
     package static func named(_ name: String) -> Self? {
         let parts = NameWords.of(name)
         for (role, words) in words where words.contains(parts.joined()) { return role }
@@ -67,7 +64,6 @@ package enum LayerRole: String, Sendable, CaseIterable {
     }
 }
 
-/// A layer: its files, and what it may use.
 package struct Layer: Sendable {
     package var name: String
     package var role: LayerRole?
@@ -80,7 +76,6 @@ package struct Layer: Sendable {
     package var line = 1
 }
 
-/// A contract between parts of the project.
 package struct Contract: Sendable {
     package enum Kind: Sendable {
         /// No part of the first may use any of the second.
@@ -89,7 +84,7 @@ package struct Contract: Sendable {
         case protected([Selector], onlyFrom: [Selector])
         /// No member may use another.
         case independent([Selector])
-        /// The uses among these have no cycles.
+        /// These do not use each other in a cycle.
         case acyclic(Scope)
     }
 
@@ -103,7 +98,6 @@ package struct Contract: Sendable {
 
     package var name: String
     package var kind: Kind
-    /// Whether indirect uses count.
     package var isTransitive = true
     package var because: String?
     package var line = 1
@@ -118,14 +112,14 @@ package struct Contract: Sendable {
     }
 }
 
-/// A selector of a contract: layers, targets, files, or external modules.
+/// Layers, targets, files or external modules, in a contract.
 package struct Selector: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case layer
         case target
         case path
         case module
-        /// A layer or a target of this name if there is one, otherwise a module.
+        /// A layer, a target or, where modules are allowed, an external module.
         case any
     }
 
@@ -156,7 +150,6 @@ extension StringProtocol {
     }
 }
 
-/// A project's settings for a rule.
 package struct RuleSetting: Sendable {
     /// Nil for the rule's default.
     package var isOn: Bool?

@@ -1,7 +1,7 @@
 package enum NameWords {
     /// Returns the words of a name, in lowercase: `url`, `cache` of `URLCache`.
     ///
-    /// Digits, underscores and all other non-letters separate words.
+    /// All non-letters separate words.
     package static func of(_ name: some StringProtocol) -> [String] {
         var words: [String] = []
         var word = ""

@@ -1,19 +1,18 @@
-/// A rule about the names and places of types or files.
+/// A rule about the names and places of either types or files.
 package struct NamingRule: Sendable {
-    /// The names of the types it applies to; empty for a rule about files.
+    /// The types it applies to; empty for a rule about files.
     package var types: [Glob] = []
-    /// The files it applies to, for a rule about files.
     package var files: [Glob] = []
     package var kinds: Set<DeclarationFact.Kind> = []
-    /// The roles of the layers it applies to; empty for all.
+    /// The roles of the layers it applies to; empty for all files.
     package var roles: Set<LayerRole> = []
-    /// The required names of the types.
+    /// The names that a type may have.
     package var named: [Glob] = []
-    /// The required names of the file, without its folder; `{name}` stands for the type's name.
+    /// The names that a file may have; `{name}` stands for the type's.
     package var fileNamed: [String] = []
-    /// The required places of the file.
+    /// The places where a file may be.
     package var placedIn: [Glob] = []
-    /// The required layer roles of the file.
+    /// The roles that a file's layer may have; those that no layer has are ignored.
     package var placedInRoles: Set<LayerRole> = []
     package var because = ""
     package var line = 1
@@ -21,18 +20,18 @@ package struct NamingRule: Sendable {
 
 /// A set of rules that a project enables by name.
 public enum LintProfile: String, Sendable, CaseIterable {
-    /// The domain is free of frameworks, which are confined to adapters.
+    /// The domain is free of frameworks, which stay in adapters.
     case cleanArchitecture = "clean-architecture"
     /// Fetched or stored data is mapped, and failures are reported.
     case dataLayer = "data-layer"
-    /// Services are held by their protocols, injected, and independent of the screen.
+    /// Services are held by their protocols, injected, and free of UI.
     case services
     /// Names and places of endpoints, network DTOs, clients and errors.
     case infrastructureNaming = "infrastructure-naming"
     /// Names and places of repositories, data sources and DTOs.
     case dataLayerNaming = "data-layer-naming"
 
-    /// A description of the profile's rules, in one sentence.
+    /// What the profile requires, in one sentence.
     public var summary: String {
         switch self {
         case .cleanArchitecture:
@@ -48,10 +47,9 @@ public enum LintProfile: String, Sendable, CaseIterable {
         }
     }
 
-    /// The name patterns of transfer objects in addition to `*DTO`.
+    /// Transfer objects in addition to `*DTO`; the key `transfer-objects` replaces both.
     var transferObjects: [Glob] { self == .infrastructureNaming ? [Glob("Net[A-Z]*")] : [] }
 
-    /// The naming rules of the profile.
     var naming: [NamingRule] {
         switch self {
         case .cleanArchitecture, .dataLayer, .services: []

@@ -1,7 +1,7 @@
 /// A pattern for paths or names.
 ///
 /// `*` matches anything within a component, `**` any components, `?` a character, `[A-Z]` an ASCII character in a
-/// range, `[!A-Z]` one outside of it, and `{a,b}` alternatives. Matching a folder matches everything in it.
+/// range, `[!A-Z]` a byte outside of it, and `{a,b}` alternatives. A folder matches everything in it.
 package struct Glob: Sendable, Hashable, CustomStringConvertible {
     package let pattern: String
     private let alternatives: [Alternative]
@@ -43,7 +43,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
 
     package var isPlain: Bool { alternatives.count == 1 && alternatives.allSatisfy(\.isPlain) }
 
-    /// Whether the pattern matches a path relative to the project.
+    /// Whether the pattern matches a path, relative to the project, or a folder around it.
     package func matches(path: String) -> Bool {
         var path = path
         return path.withUTF8 { bytes in
@@ -62,7 +62,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the pattern matches a name, in which `*` matches anything.
+    /// Whether the pattern matches a whole name.
     package func matches(name: String) -> Bool {
         var name = name
         return name.withUTF8 { bytes in

@@ -12,10 +12,10 @@ package struct PackageTarget: Sendable, Hashable {
 /// Reads the targets of a package from its manifest and its folders.
 ///
 /// The manifest is parsed, not executed, so targets made by functions are not seen. Therefore each folder in `Sources`,
-/// `Tests` and `Plugins` counts as a target, and each folder one level below, if the manifest has its name in quotes,
-/// with or without `Tests`, and the folder around it has no files.
+/// `Tests` and `Plugins` without a declared target counts as one; or those within it do, if it has no files of its own
+/// and the manifest has their names in quotes, with or without `Tests`.
 package struct ManifestReader: Sendable {
-    /// Returns the targets of several packages, deepest folder first; all folders are relative to the root.
+    /// Returns the targets of several packages, longest path first; all paths are relative to the root.
     package static func targets(
         root: String,
         packages: [String],
@@ -81,7 +81,7 @@ package struct ManifestReader: Sendable {
 
     private static let places: Set<Substring> = ["Sources", "Tests", "Plugins"]
 
-    /// Returns the folders of targets in folders of groups: `Sources/Group/Name`.
+    /// Returns the folders of targets in groups: `Sources/Group/Name`.
     private static func grouped(
         _ folders: Set<String>,
         of files: [String],
@@ -121,10 +121,11 @@ package struct ManifestReader: Sendable {
         ]
         var declared: [Declared] = []
         private var hasUnknown = false
-        /// Everything in quotes: functions make targets of some of these names.
+        /// Everything in quotes, among it the names of targets that functions make.
         var names: Set<String> = []
 
-        /// Whether a target is the only one of its kind, whose files may be directly in `Sources` or `Tests`.
+        /// Whether a target is the only one of its kind, so that its files may be directly in `Sources`, `Tests` or
+        /// `Plugins`.
         func isAlone(_ target: Declared) -> Bool {
             guard !hasUnknown else { return false }
             return declared.allSatisfy { other in

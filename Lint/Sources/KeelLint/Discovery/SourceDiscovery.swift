@@ -2,11 +2,10 @@ import Foundation
 
 /// Finds the Swift files of a project.
 ///
-/// Hidden folders, such as `.build`, and folders filled by tools are skipped. Packages within the project belong to it
-/// if its configuration lists them. Without a list, its path dependencies do, and all packages of a project that is not
-/// a package itself (an Xcode app), except those with their own configuration. Links are not followed.
+/// Links, hidden files and folders, and folders filled by tools are skipped. Packages within the project belong to it
+/// if its configuration lists them. Without a list, those without their own configuration do: in a package its
+/// dependencies by path, in an Xcode app all.
 package struct SourceDiscovery: Sendable {
-    /// Folders without sources of the project, in any kind of project.
     package static let skippedFolders: Set<String> = [
         "DerivedData", "Pods", "Carthage", "node_modules", "SourcePackages", "Checkouts",
         "__pycache__",
@@ -20,21 +19,15 @@ package struct SourceDiscovery: Sendable {
     package struct Result: Sendable, Equatable {
         /// Paths relative to the root, sorted.
         package var files: [String] = []
-        /// The folders of packages within the project that belong to it.
+        /// The folders of packages that belong to the project.
         package var localPackages: [String] = []
-        /// The folders of packages within the project that do not belong to it.
+        /// The folders of packages that do not.
         package var nestedPackages: [String] = []
         package var unreadable: [String] = []
-        /// Whether the root itself is a package.
         package var isPackage = false
     }
 
-    /// Finds the files in a folder.
-    ///
-    /// - Parameters:
-    ///   - root: The folder.
-    ///   - packages: The folders of packages that belong to the project; nil for its dependencies.
-    /// - Returns: The files, and the packages within the project.
+    /// Finds the files in a folder; without a list of packages, with those that belong to it by default.
     package static func search(_ root: String, packages: [Glob]? = nil) -> Result {
         var result = Result()
         result.isPackage = FileManager.default.fileExists(atPath: root + "/Package.swift")
