@@ -12,22 +12,22 @@ public struct Finding: Sendable, Hashable {
     public var rule: String
     /// The severity.
     public var severity: Severity
-    /// The file, relative to the project's root.
+    /// The file, relative to the project's root; the configuration as ``Linter/configurationFile`` names it.
     public var file: String
     /// The line, from 1.
     public var line: Int
     /// The column, from 1, in bytes of UTF-8.
     public var column: Int
-    /// The declaration or import at fault, without line numbers; with the rule and the file, the key in a baseline.
+    /// The declaration, import or path of uses at fault; with the rule and the file, the key in a baseline.
     public var symbol: String
     /// The problem.
     public var message: String
     /// The remedy.
     public var help: String
-    /// For a contract violated indirectly, the path between its ends.
+    /// The steps of an indirect use or a cycle; empty for other findings.
     public var path: [String]
 
-    /// Creates a finding; lines and columns begin at 1, and the path is that of an indirect violation.
+    /// Creates a finding.
     public init(
         rule: String,
         severity: Severity = .error,
@@ -73,7 +73,7 @@ public struct Finding: Sendable, Hashable {
 }
 
 extension Finding: Comparable {
-    /// Orders findings by file, then by position.
+    /// Orders findings by file and position.
     public static func < (left: Self, right: Self) -> Bool {
         (left.file, left.line, left.column, left.rule, left.symbol, left.message)
             < (right.file, right.line, right.column, right.rule, right.symbol, right.message)
@@ -82,7 +82,7 @@ extension Finding: Comparable {
 
 /// Information about a run that is not a finding.
 public struct Note: Sendable, Hashable {
-    /// The file or folder concerned; nil for the whole run.
+    /// The file or folder; nil for the whole run.
     public var file: String?
     /// The information.
     public var text: String

@@ -12,9 +12,9 @@ public import Foundation
 public struct Linter: Sendable {
     /// The project's folder.
     public var root: String
-    /// The configuration file; nil for `keel-lint.yml` in the root, which need not exist.
+    /// The configuration; nil for `keel-lint.yml` in the root, which need not exist.
     public var configurationFile: String?
-    /// The file for caching facts; nil for no cache.
+    /// The file of the cache; nil for none.
     public var cacheFile: URL?
     /// The number of files read in parallel.
     public var threads = ProcessInfo.processInfo.activeProcessorCount
@@ -27,11 +27,10 @@ public struct Linter: Sendable {
         self.configurationFile = configurationFile
     }
 
-    /// Reads and checks the project; without a configuration, by layers guessed from the names of targets and folders.
+    /// Checks the project; without a configuration, by layers guessed from the names of targets and folders.
     ///
-    /// - Returns: The report.
-    /// - Throws: A ``ConfigurationError`` if the configuration or the baseline is invalid, one of them is named but
-    ///   missing, or the project has no Swift files.
+    /// - Throws: A ``ConfigurationError`` if the configuration or the baseline is invalid or, though named, missing, or
+    ///   if there are no Swift files to check.
     public func run() throws(ConfigurationError) -> LintReport {
         let configuration = try readConfiguration()
         let loaded = load(configuration)
@@ -146,8 +145,8 @@ public struct Linter: Sendable {
                     project.configuration.layers.isEmpty
                         ? """
                         No layer was checked: there is no \(Self.configurationName), and the names \
-                        of folders and targets do not indicate any layers. `keel-lint init` writes a \
-                        configuration to fill in.
+                        of folders and targets do not indicate several layers. `keel-lint init` \
+                        writes a configuration to fill in.
                         """
                         : """
                         There is no \(Self.configurationName); the layers were guessed from \
@@ -223,20 +222,16 @@ public struct LintReport: Sendable {
     public let notes: [Note]
     /// The number of files, including those that could not be read.
     public let fileCount: Int
-    /// The total size of the files that could be read, in bytes.
+    /// The total size of the readable files, in bytes.
     public let byteCount: Int
-    /// The number of files whose facts were cached.
+    /// The number of files that were in the cache.
     public let cachedFileCount: Int
     /// The number of findings that comments allow.
     public let allowedCount: Int
-    /// The folder that the files' paths start from.
     package let root: String
     package let project: Project
 
-    /// Returns whether the run fails.
-    ///
-    /// - Parameter isStrict: Whether warnings count like errors.
-    /// - Returns: Whether there is a finding that counts.
+    /// Returns whether there is an error or, in strict mode, any finding.
     public func fails(strict isStrict: Bool) -> Bool {
         findings.contains { isStrict || $0.severity == .error }
     }

@@ -1,7 +1,7 @@
 struct Allowances {
     let project: Project
 
-    /// Removes allowed findings, and adds findings about the comments.
+    /// Removes allowed findings, and adds those about the comments.
     func applied(to findings: [Finding]) -> (kept: [Finding], allowed: Int) {
         let rules = Set(BuiltInRules.all.map(\.id) + project.configuration.contracts.map(\.name))
         var byFile: [String: [Finding]] = Dictionary(grouping: findings, by: \.file)

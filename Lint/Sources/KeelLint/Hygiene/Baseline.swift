@@ -1,15 +1,15 @@
 /// Known findings that are tolerated, by rule, file and symbol, without line numbers.
 ///
-/// One finding per line, sorted, with fields separated by tabs, so that changes around a finding have no effect, and
-/// branches that fix different findings merge.
+/// The file has one of them per line, sorted, with fields separated by tabs. Empty lines and those that begin with `#`
+/// are ignored.
 public struct Baseline: Sendable, Hashable {
     /// The identity of a finding.
     public struct Key: Sendable, Hashable, Comparable {
         /// The id of the rule, or the name of the contract.
         public var rule: String
-        /// The file, relative to the root.
+        /// The file, as in the finding.
         public var file: String
-        /// The declaration or import at fault.
+        /// The declaration, import or path of uses at fault.
         public var symbol: String
 
         /// Creates a key.
@@ -38,11 +38,8 @@ public struct Baseline: Sendable, Hashable {
         }
     }
 
-    /// Parses a baseline.
+    /// Parses a baseline, whose file has a name for messages.
     ///
-    /// - Parameters:
-    ///   - text: The content of the file.
-    ///   - file: The file's name for messages.
     /// - Throws: A ``ConfigurationError`` with the invalid lines.
     public init(reading text: String, file: String) throws(ConfigurationError) {
         var problems: [String] = []
@@ -80,9 +77,7 @@ public struct Baseline: Sendable, Hashable {
 }
 
 extension Finding {
-    /// The identity of the finding, regardless of its line.
-    ///
-    /// Tabs and line breaks, which separate the fields of a baseline, are spaces.
+    /// The identity of the finding, with spaces for tabs and line breaks.
     public var key: Baseline.Key {
         func field(_ text: String) -> String {
             String(text.map { $0 == "\t" || $0.isNewline ? " " : $0 })

@@ -1,6 +1,5 @@
 struct EmptyMatches {
     let project: Project
-    /// The packages within the project that belong to it.
     let packages: [String]
 
     private var configuration: LintConfiguration { project.configuration }
@@ -64,8 +63,6 @@ struct EmptyMatches {
     }
 
     /// Returns a finding if no file of a layer matches one of its patterns.
-    ///
-    /// Tests are in no layer, and a file is in the first layer that matches it.
     private func unmatched(
         _ pattern: String,
         of position: Int,
@@ -107,7 +104,7 @@ struct EmptyMatches {
         return hasSource { selector.has($0, in: project) }
     }
 
-    /// Whether a condition holds for a file that is no test; rules do not check tests.
+    /// Whether a condition holds for a file that is no test.
     private func hasSource(_ isMatch: (SourceFile) -> Bool) -> Bool {
         project.files.contains { !$0.isTest && isMatch($0) }
     }

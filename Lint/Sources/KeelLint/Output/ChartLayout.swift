@@ -1,20 +1,19 @@
 /// Lays out the parts of a drawing in rows, and the paths of arrows between them.
 ///
-/// Parts are below those that use them. An arrow across several rows gets a lane in each row that it passes; rows are
-/// then sorted to reduce crossings.
+/// Except in cycles, parts are below those that may use them. An arrow across several rows gets a lane in each row that
+/// it passes; rows are then sorted to reduce crossings.
 struct ChartLayout {
     static let box = (width: 172.0, height: 62.0)
     private static let lane = 26.0
     private static let gap = (x: 34.0, y: 92.0)
     static let margin = 30.0
 
-    /// A box, or the lane of a passing arrow.
     private enum Item: Hashable {
         case part(String)
         case lane(LayerDrawing.Arrow, Int)
     }
 
-    /// The upper left corner of each part.
+    /// The upper left corners.
     private(set) var corners: [String: (x: Double, y: Double)] = [:]
     private var rowOf: [String: Int] = [:]
     private var lanes: [LayerDrawing.Arrow: [Int: Double]] = [:]
@@ -70,7 +69,7 @@ struct ChartLayout {
             }
     }
 
-    /// Sorts each row by the positions of its neighbors, in several passes up and down.
+    /// Sorts rows by the positions of their neighbors, in passes down and up.
     private func sorted(_ rows: [[Item]]) -> [[Item]] {
         var rows = rows
         var columns: [Item: Double] = [:]
@@ -99,7 +98,6 @@ struct ChartLayout {
         return rows
     }
 
-    /// The neighbors of an item in the row above or below.
     private func neighbours(of item: Item, _ row: Int, _ other: Int) -> [Item] {
         func end(_ arrow: LayerDrawing.Arrow) -> Item {
             if passed(by: arrow).contains(other) { return .lane(arrow, other) }

@@ -1,4 +1,4 @@
-/// The report as GitHub workflow commands, which annotate the lines of findings.
+/// The report as workflow commands of GitHub, which annotate the lines of findings.
 package struct GitHubReport: Sendable {
     package static func text(_ report: LintReport) -> String {
         report.findings.map { finding in

@@ -1,4 +1,4 @@
-/// The report as a self-contained page, with the layer chart and all findings.
+/// The report as a self-contained page, with a chart of the layers.
 package enum HTMLReport: Sendable {
     package static func page(_ report: LintReport, title: String) -> String {
         let drawing = LayerDrawing(report)
@@ -125,7 +125,6 @@ package enum HTMLReport: Sendable {
         return "<section><h2>Notes</h2><ul class=\"notes\">\(items.joined())</ul></section>"
     }
 
-    /// Follows the system's light or dark appearance.
     private static let style = """
         :root{color-scheme:light dark;--ground:#f7f8fa;--card:#fff;--text:#1b1f27;--soft:#5d6675;\
         --line:#dfe3ea;--arrow:#8a93a3;--bad:#c62828;--bad-soft:#fdecec;--warn:#9a5b00;--good:#1b7f4b;\

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An SVG chart of a project's parts and uses, with layer violations in red.
+/// A drawing in SVG, with forbidden uses in red.
 struct LayerChart {
     private let drawing: LayerDrawing
     private let layout: ChartLayout

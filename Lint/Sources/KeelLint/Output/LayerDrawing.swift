@@ -1,4 +1,4 @@
-/// The parts of a project and the uses between them, for drawing.
+/// The parts of a project and the uses between them.
 package struct LayerDrawing: Sendable {
     package struct Part: Sendable, Hashable {
         package let name: String
@@ -18,7 +18,8 @@ package struct LayerDrawing: Sendable {
     package let parts: [Part]
     package let arrows: [Arrow]
 
-    /// Uses layers if there are any, otherwise targets, otherwise top-level folders.
+    /// The part of a file is its layer, outside of all layers its target, and outside of all targets its top-level
+    /// folder.
     package init(_ report: LintReport) {
         let project = report.project
         let layers = project.configuration.layers
@@ -62,7 +63,6 @@ package struct LayerDrawing: Sendable {
     }
 }
 
-/// The drawing as input for other programs.
 package enum GraphText: Sendable {
     package static func mermaid(_ drawing: LayerDrawing) -> String {
         var lines = ["flowchart TD"]

@@ -139,7 +139,7 @@ package struct SARIFReport: Sendable {
         )
     }
 
-    /// Converts columns, which the linter counts in UTF-8 as the compiler does, to UTF-16.
+    /// Converts columns from UTF-8 to UTF-16.
     private struct Columns {
         let root: String
         private var files: [String: (bytes: [UInt8], lines: LineTable)] = [:]
@@ -167,7 +167,6 @@ package struct SARIFReport: Sendable {
         }
     }
 
-    /// A fingerprint that does not depend on line numbers.
     private static func fingerprint(_ finding: Finding) -> String {
         var text = "\(finding.rule)\t\(finding.file)\t\(finding.symbol)"
         let hash = text.withUTF8 { ContentHash(UnsafeRawBufferPointer($0)) }

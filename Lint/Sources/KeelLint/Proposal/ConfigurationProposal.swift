@@ -1,6 +1,5 @@
 package struct ConfigurationProposal: Sendable {
     package let configuration: LintConfiguration
-    /// The layers with their numbers of files.
     private let found: [(layer: Layer, count: Int)]
 
     package init(_ loaded: ProjectLoader.Loaded) {
@@ -45,7 +44,7 @@ package struct ConfigurationProposal: Sendable {
         ]
         if configuration.layers.isEmpty {
             lines += [
-                "# No folders or targets are called like layers. An example:",
+                "# The names of folders and targets do not indicate several layers. An example:",
                 "#   - name: Domain", "#     paths: [Sources/App/Domain]", "#     uses: []",
                 "layers: []",
             ]

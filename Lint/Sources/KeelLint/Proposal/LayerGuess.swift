@@ -1,6 +1,5 @@
-/// Guesses layers from the names of a project's targets and folders.
-///
-/// It prefers no layer over a wrong one, which would cause findings about correct code.
+/// Guesses layers from the names of a project's targets and folders; rather none than a wrong one, which would cause
+/// findings about correct code.
 struct LayerGuess {
     fileprivate enum Part: Hashable {
         case role(LayerRole)
@@ -56,7 +55,7 @@ struct LayerGuess {
         return LayerRole.named(name).map { .role($0) }
     }
 
-    /// Whether a name indicates a domain, rather than models, which any program has.
+    /// Whether a name indicates a domain, not models, which any program has.
     private static func saysDomain(_ name: String) -> Bool {
         let words: Set<String> = ["domain", "domains", "business", "cases", "usecases"]
         return NameWords.of(name).last { $0 != "layer" }.map(words.contains) ?? false
@@ -68,7 +67,7 @@ struct LayerGuess {
         "presentation": .presentation, "ui": .presentation, "views": .presentation,
     ]
 
-    /// Folder names that indicate a role unless a folder within does.
+    /// Folder names that indicate a role in a project with a domain, unless a folder within does.
     fileprivate static let weak: [Substring: LayerRole] = [
         "features": .presentation, "scenes": .presentation, "screens": .presentation,
         "app": .composition, "application": .composition, "composition": .composition,
@@ -203,9 +202,9 @@ extension LayerGuess.Places {
 
     /// The layers that a layer may use; nil for all.
     ///
-    /// With a domain, these are the directions of a clean architecture. Otherwise models are only
-    /// data, and layers that fetch and show them may use each other's tools; but nothing below the
-    /// presentation may use it.
+    /// With a domain, these are the directions of a clean architecture. Without one, models are only data, and the
+    /// presentation may use all but the composition root and the implementations; of the layers, only the composition
+    /// root may use the presentation.
     private func uses(
         of part: LayerGuess.Part,
         among present: [LayerGuess.Part],
