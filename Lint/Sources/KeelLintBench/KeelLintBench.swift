@@ -139,7 +139,7 @@ private struct Measurement {
         )
     }
 
-    /// The peer: reads and parses each file with SwiftParser, without using the tree.
+    /// The peer: reads and parses each file with SwiftParser.
     private func parse() {
         let next = Counter()
         ProjectLoader.onThreads(threads) {
@@ -164,7 +164,6 @@ private struct Measurement {
     private func median(_ times: [Double]) -> Double { times.sorted()[times.count / 2] }
 }
 
-/// Assigns each number to one thread.
 private final class Counter: Sendable {
     private let next = Atomic(0)
 

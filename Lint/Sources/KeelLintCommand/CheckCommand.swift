@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import KeelLint
 
-/// Checks a project and writes reports.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -37,7 +36,7 @@ struct CheckCommand: ParsableCommand {
     )
     var strict = false
 
-    @Flag(help: "Omits the notes.")
+    @Flag(help: "Omits the notes from reports as text.")
     var quiet = false
 
     @Flag(
@@ -104,7 +103,7 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    /// Refuses to write a report over what the run has read, or over another report.
+    /// Refuses to write a report over what the run reads, or over another report.
     private func refuseOverwriting(_ report: LintReport, _ linter: Linter) throws {
         func place(_ file: URL) -> String {
             file.standardizedFileURL.resolvingSymlinksInPath().path
@@ -161,7 +160,6 @@ struct CheckCommand: ParsableCommand {
         print("\(name): \(baseline.keys.count) findings, \(report.staleKeys.count) removed")
     }
 
-    /// Rules about the linter's own upkeep are never in the baseline.
     private static let never: Set<String> = [
         "allow-reason", "stale-allow", "stale-baseline", "matches-nothing",
     ]
@@ -208,7 +206,6 @@ struct CheckCommand: ParsableCommand {
     }
 }
 
-/// An additional report in a file.
 struct ExtraReport: ExpressibleByArgument {
     let format: ReportFormat
     let file: String

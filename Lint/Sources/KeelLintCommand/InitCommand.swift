@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import KeelLint
 
-/// Writes a proposed configuration.
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",

@@ -2,23 +2,22 @@ import ArgumentParser
 import Foundation
 import KeelLint
 
-/// The command line tool.
 @main
 struct KeelLintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keel-lint",
         abstract: "Checks the layers of a Swift project.",
         discussion: """
-            Exits with 0 if nothing was found, with 1 if something was, with 2 if the \
-            configuration is invalid or a report cannot be written. The guide is \
-            Documentation/Lint.md of Keel.
+            Exits with 1 if there are errors or, with --strict, warnings; with 2 if the \
+            configuration is invalid or, with --strict, missing, if the command line is invalid, or \
+            if a report cannot be written; otherwise with 0. The guide is Documentation/Lint.md of \
+            Keel.
             """,
         version: LintVersion.current,
         subcommands: [CheckCommand.self, InitCommand.self],
         defaultSubcommand: CheckCommand.self
     )
 
-    /// The beginning of the parser's own errors.
     static let _errorPrefix = "keel-lint: "
 
     /// Exits with 2 for an invalid command line, so that CI can distinguish it from findings.
