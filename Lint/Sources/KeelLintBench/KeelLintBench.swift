@@ -83,7 +83,7 @@ private struct Measurement {
         try Data(configuration.utf8).write(to: scratch.appending(path: "keel-lint.yml"))
     }
 
-    /// Layers that make the linter resolve every type name.
+    /// Its layers make the linter resolve every type name.
     private var configuration: String {
         let parts = files.map { $0.split(separator: "/") }.filter { $0.count > 2 }
         let folders = Set(parts.map { "\($0[0])/\($0[1])" }).sorted()

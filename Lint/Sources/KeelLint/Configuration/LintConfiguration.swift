@@ -55,7 +55,7 @@ package enum LayerRole: String, Sendable, CaseIterable {
         (.shared, ["common", "shared", "core", "foundation", "utilities"]),
     ]
 
-    /// The role that a name indicates: that of the domain for `Domain`, `NotesDomain` and `domain-layer`.
+    /// The role that a name indicates: the domain for `Domain`, `NotesDomain` and `domain-layer`.
     package static func named(_ name: String) -> Self? {
         let parts = NameWords.of(name)
         for (role, words) in words where words.contains(parts.joined()) { return role }
@@ -160,7 +160,7 @@ package struct RuleSetting: Sendable {
     package var allow: [Glob] = []
     /// Additional names.
     package var also: [Glob] = []
-    /// For the rule `layers`: whether indirect uses through files outside of all layers count.
+    /// For `layers`: whether uses through files outside of all layers count.
     package var isTransitive = true
 
     package init() {}

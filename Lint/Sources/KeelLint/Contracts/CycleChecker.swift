@@ -34,7 +34,6 @@ struct CycleChecker {
 }
 
 extension Contract {
-    /// Whether the contract states the same rule explicitly.
     fileprivate var isAboutCirclesOfLayers: Bool {
         if case .acyclic(.layers) = kind { return true }
         return false

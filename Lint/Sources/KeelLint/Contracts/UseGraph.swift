@@ -1,6 +1,6 @@
 /// The uses between the parts of a project.
 package struct UseGraph: Sendable {
-    /// A step from one part to another, with the first use in the code.
+    /// A step to a part, with the first use in the code.
     package struct Step: Sendable {
         package let to: String
         package let use: Project.Use
@@ -124,7 +124,6 @@ package struct UseGraph: Sendable {
         return way(from: part, to: { $0 == start }, over: { _ in true })
     }
 
-    /// The parts that both reach a part and are reached by it.
     private func connected(with start: String) -> Set<String> {
         func reached(_ start: String) -> Set<String> {
             var all: Set<String> = []

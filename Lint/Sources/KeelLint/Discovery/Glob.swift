@@ -24,7 +24,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { pattern }
 
-    /// Expands `a{b,c}d` to `abd` and `acd`.
+    /// `abd` and `acd` for `a{b,c}d`.
     private static func expanded(_ text: String) -> [String] {
         guard let open = text.firstIndex(of: "{"),
             let close = text[open...].firstIndex(of: "}")
@@ -43,7 +43,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
 
     package var isPlain: Bool { alternatives.count == 1 && alternatives.allSatisfy(\.isPlain) }
 
-    /// Whether the pattern matches a path, relative to the project, or a folder around it.
+    /// Whether the pattern matches a path or a folder around it.
     package func matches(path: String) -> Bool {
         var path = path
         return path.withUTF8 { bytes in

@@ -3,7 +3,7 @@ import SwiftParser
 import SwiftSyntax
 
 enum LocalPackages {
-    /// Returns the folders of a package's dependencies by path that are within the root, relative to it.
+    /// The folders of a package's dependencies by path that are within the root.
     static func dependencies(of folder: String, root: String) -> Set<String> {
         let manifest = "\(root)/\(folder.isEmpty ? "" : folder + "/")Package.swift"
         guard let text = try? String(contentsOfFile: manifest, encoding: .utf8) else { return [] }

@@ -15,7 +15,7 @@ package struct PackageTarget: Sendable, Hashable {
 /// `Tests` and `Plugins` without a declared target counts as one; or those within it do, if it has no files of its own
 /// and the manifest has their names in quotes, with or without `Tests`.
 package struct ManifestReader: Sendable {
-    /// Returns the targets of several packages, longest path first; all paths are relative to the root.
+    /// Returns the targets of several packages, longest path first.
     package static func targets(
         root: String,
         packages: [String],
@@ -81,7 +81,7 @@ package struct ManifestReader: Sendable {
 
     private static let places: Set<Substring> = ["Sources", "Tests", "Plugins"]
 
-    /// Returns the folders of targets in groups: `Sources/Group/Name`.
+    /// `Sources/Group/Name`.
     private static func grouped(
         _ folders: Set<String>,
         of files: [String],
@@ -121,11 +121,10 @@ package struct ManifestReader: Sendable {
         ]
         var declared: [Declared] = []
         private var hasUnknown = false
-        /// Everything in quotes, among it the names of targets that functions make.
+        /// Everything in quotes; some are targets that functions make.
         var names: Set<String> = []
 
-        /// Whether a target is the only one of its kind, so that its files may be directly in `Sources`, `Tests` or
-        /// `Plugins`.
+        /// Whether a target is the only one of its kind, so that its files may be directly in `Sources`.
         func isAlone(_ target: Declared) -> Bool {
             guard !hasUnknown else { return false }
             return declared.allSatisfy { other in

@@ -27,7 +27,7 @@ package struct SourceDiscovery: Sendable {
         package var isPackage = false
     }
 
-    /// Finds the files in a folder; without a list of packages, with those that belong to it by default.
+    /// Finds the files of a project.
     package static func search(_ root: String, packages: [Glob]? = nil) -> Result {
         var result = Result()
         result.isPackage = FileManager.default.fileExists(atPath: root + "/Package.swift")
@@ -62,7 +62,7 @@ package struct SourceDiscovery: Sendable {
         return result
     }
 
-    /// Finds the files of a package or project; returns the packages within it.
+    /// Adds the files of a package or project; returns the packages within it.
     private static func scan(
         _ start: String,
         _ root: String,
@@ -105,7 +105,7 @@ package struct SourceDiscovery: Sendable {
         let isFolder: Bool
     }
 
-    /// Returns the entries of a folder, without links.
+    /// Without links.
     private static func entries(of folder: String) -> [Entry]? {
         guard let stream = opendir(folder) else { return nil }
         defer { closedir(stream) }

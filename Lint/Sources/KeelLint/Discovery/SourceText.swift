@@ -16,7 +16,7 @@ package enum SourceText {
         return facts
     }
 
-    /// Returns the text without a byte order mark, and anomalies; the text is nil if the data is binary.
+    /// The text without a byte order mark, and anomalies; the text is nil for binary data.
     static func utf8(_ data: Data) -> (text: Data?, notes: [SourceFacts.Remark]) {
         var notes: [SourceFacts.Remark] = []
         var text = data
@@ -90,7 +90,6 @@ package enum SourceText {
         }
     }
 
-    /// The end of the comments and blank lines that the file begins with.
     private static func endOfComment(_ head: UnsafeRawBufferPointer) -> Int {
         let slash = UInt8(ascii: "/")
         let star = UInt8(ascii: "*")

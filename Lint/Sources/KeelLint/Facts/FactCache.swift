@@ -112,7 +112,7 @@ package struct FactCache: Sendable {
         Self.replace(file, with: [head, bodies])
     }
 
-    /// Replaces a file without syncing.
+    /// Without syncing: a lost cache costs only time.
     private static func replace(_ file: URL, with pieces: [[UInt8]]) {
         let part = "\(file.path).\(ProcessInfo.processInfo.processIdentifier).part"
         let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

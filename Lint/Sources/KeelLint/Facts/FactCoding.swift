@@ -1,4 +1,4 @@
-/// Encodes facts for the cache on disk: a table of texts, followed by numbers.
+/// Encodes facts for the cache: a table of texts, then numbers.
 package enum FactCoding {
     /// Increment it when the format or the extracted facts change.
     package static let version: UInt32 = 4
@@ -113,7 +113,7 @@ package enum FactCoding {
             return Int(truncatingIfNeeded: Int64(bitPattern: value))
         }
 
-        /// A number of items of at least one byte each.
+        /// A number of items of at least a byte each.
         mutating func count() throws -> Int {
             let count = try number()
             guard count >= 0, count <= bytes.count - position else { throw Damage() }

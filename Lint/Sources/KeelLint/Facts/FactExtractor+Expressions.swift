@@ -220,7 +220,7 @@ extension FactExtractor {
         }
     }
 
-    /// The source of a value that differs each time, such as `UUID()`; nil for others.
+    /// The text of a value that differs each time, such as `UUID()`.
     private mutating func freshValue(_ node: RawSyntax) -> String? {
         if let member = RawMemberAccessExprSyntax(node) {
             let name = member.declName.baseName.tokenText

@@ -9,16 +9,15 @@ import Foundation
 package struct FactExtractor {
     var facts = SourceFacts()
 
-    /// The first byte of the parser's copy of the file.
+    /// The start of the parser's copy of the file.
     private let base: UnsafePointer<UInt8>?
     private let byteCount: Int
     let lines: LineTable
     /// The texts that are among ``strings``.
     private var texts: TextTable
     private var strings: [String] = []
-    /// The recorded references, as bytes of their identity.
+    /// The identities of the recorded references.
     private var seen: TextTable
-    /// The line of the last position, which the next one is near.
     private var line = 0
 
     // The surroundings of the current node.
@@ -202,7 +201,7 @@ package struct FactExtractor {
         return true
     }
 
-    /// A path across several lines as one word, without whitespace and comments.
+    /// A path without line breaks, whitespace and comments.
     private static func joined(_ path: SyntaxText) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(path.count)

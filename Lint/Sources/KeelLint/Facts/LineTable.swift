@@ -43,7 +43,7 @@ struct LineTable {
         return SourcePlace(line: Int32(line + 1), column: Int32(offset) - starts[line] + 1)
     }
 
-    /// Returns the place of an offset that is likely near a line, and updates the line.
+    /// The place of an offset that is likely near a line, which is updated.
     func place(at offset: Int, near line: inout Int) -> SourcePlace {
         var next = line
         while next < starts.count, next - line < 8, starts[next] <= offset { next += 1 }
@@ -51,7 +51,7 @@ struct LineTable {
         return SourcePlace(line: Int32(line + 1), column: Int32(offset) - starts[line] + 1)
     }
 
-    /// Returns the offset of a line, from 0; the end of the file for lines after the last.
+    /// The offset of a line, from 0; the end of the file for lines after the last.
     func start(ofLine line: Int, in count: Int) -> Int {
         line < starts.count ? Int(starts[line]) : count
     }

@@ -3,7 +3,7 @@
 /// A set that rejects most names by their first byte and length, without a hash.
 struct NameSet: Sendable, ExpressibleByArrayLiteral {
     private let names: Set<SyntaxText>
-    /// For each first byte, the lengths of the names that begin with it.
+    /// By first byte, as bits.
     private let lengths: [UInt64]
 
     init(arrayLiteral elements: SyntaxText...) {

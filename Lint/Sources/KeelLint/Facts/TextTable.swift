@@ -18,7 +18,7 @@ package struct TextTable: Sendable {
 
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
-    /// Numbers plus one, at the slot of the hash or the next free one; the count is a power of two.
+    /// Numbers plus one, from the slot of the hash on; the count is a power of two.
     private var slots: [UInt32]
 
     package init(minimumCapacity: Int = 16) {
@@ -69,7 +69,6 @@ package struct TextTable: Sendable {
 
     // MARK: Slots
 
-    /// The slot of a text, or the free slot for it.
     private func slot(of text: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Int {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask

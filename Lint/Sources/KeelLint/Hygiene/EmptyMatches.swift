@@ -62,7 +62,6 @@ struct EmptyMatches {
         return found
     }
 
-    /// Returns a finding if no file of a layer matches one of its patterns.
     private func unmatched(
         _ pattern: String,
         of position: Int,
@@ -87,7 +86,7 @@ struct EmptyMatches {
         }
     }
 
-    /// The selectors of a contract, and whether each may match an external module.
+    /// The selectors, and whether each may match an external module.
     private func selectors(of contract: Contract) -> [(Selector, Bool)] {
         switch contract.kind {
         case .forbidden(let from, let to): from.map { ($0, false) } + to.map { ($0, true) }
@@ -104,7 +103,6 @@ struct EmptyMatches {
         return hasSource { selector.has($0, in: project) }
     }
 
-    /// Whether a condition holds for a file that is no test.
     private func hasSource(_ isMatch: (SourceFile) -> Bool) -> Bool {
         project.files.contains { !$0.isTest && isMatch($0) }
     }

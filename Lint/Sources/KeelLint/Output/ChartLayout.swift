@@ -40,7 +40,7 @@ struct ChartLayout {
 
     // MARK: Rows
 
-    /// The names by row; cycles are broken where they are first met.
+    /// Cycles are broken where they are first met.
     private static func rows(of drawing: LayerDrawing) -> [[String]] {
         var targets: [String: Set<String>] = [:]
         for arrow in drawing.arrows where !arrow.isBroken {
@@ -69,7 +69,6 @@ struct ChartLayout {
             }
     }
 
-    /// Sorts rows by the positions of their neighbors, in passes down and up.
     private func sorted(_ rows: [[Item]]) -> [[Item]] {
         var rows = rows
         var columns: [Item: Double] = [:]
@@ -146,7 +145,7 @@ struct ChartLayout {
 
     // MARK: Paths
 
-    /// Returns the data of an SVG path, and a point for its label.
+    /// The data of an SVG path, and a point for its label.
     func way(_ arrow: LayerDrawing.Arrow) -> (path: String, label: (x: Double, y: Double))? {
         guard let from = corners[arrow.from], let to = corners[arrow.to],
             let first = rowOf[arrow.from], let last = rowOf[arrow.to]
@@ -180,7 +179,7 @@ struct ChartLayout {
         return (path, ((points[0].x + next.x) / 2, (points[0].y + next.y) / 2))
     }
 
-    /// The position of an arrow on a box's edge, next to those of its neighbors.
+    /// The position of an arrow on a box's edge.
     private func port(_ arrow: LayerDrawing.Arrow, isStart: Bool) -> Double {
         let name = isStart ? arrow.from : arrow.to
         let docked = drawing.arrows.filter {
@@ -199,7 +198,6 @@ struct ChartLayout {
         return (rowOf[far] ?? 0) > (rowOf[name] ?? 0)
     }
 
-    /// The next horizontal position of an arrow, seen from one of its ends.
     private func next(_ arrow: LayerDrawing.Arrow, from name: String) -> Double {
         let far = arrow.from == name ? arrow.to : arrow.from
         let rows = passed(by: arrow)

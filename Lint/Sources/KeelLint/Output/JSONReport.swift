@@ -46,7 +46,7 @@ package struct JSONReport: Sendable {
         let text: String
     }
 
-    /// Returns the report; equal reports give equal bytes.
+    /// Equal reports give equal bytes.
     package static func data(_ report: LintReport) throws -> Data {
         try encoded(
             Root(

@@ -79,7 +79,7 @@ enum HTMLText {
         .joined()
     }
 
-    /// Returns escaped text with backtick spans as code.
+    /// Escaped text, with code between backticks.
     static func rich(_ text: String) -> String {
         escaped(text).split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .map { $0 % 2 == 1 ? "<code>\($1)</code>" : String($1) }.joined()

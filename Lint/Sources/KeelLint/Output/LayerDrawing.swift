@@ -18,8 +18,7 @@ package struct LayerDrawing: Sendable {
     package let parts: [Part]
     package let arrows: [Arrow]
 
-    /// The part of a file is its layer, outside of all layers its target, and outside of all targets its top-level
-    /// folder.
+    /// The part of a file is its layer, or else its target, or else its top-level folder.
     package init(_ report: LintReport) {
         let project = report.project
         let layers = project.configuration.layers

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The report in SARIF 2.1.0, the format for code hosts (OASIS, 27 March 2020).
+/// The report in SARIF 2.1.0 (OASIS, 27 March 2020).
 package struct SARIFReport: Sendable {
     private struct Log: Encodable {
         let version = "2.1.0"
@@ -78,7 +78,7 @@ package struct SARIFReport: Sendable {
         let startColumn: Int
     }
 
-    /// Returns the report; findings in the baseline are marked as suppressed.
+    /// Findings in the baseline are marked as suppressed.
     package static func data(_ report: LintReport) throws -> Data {
         let all =
             report.findings.map { ($0, false) } + report.baselined.map { ($0, true) }

@@ -1,4 +1,4 @@
-/// The report for people at a terminal, in the format that editors recognize.
+/// The report for a terminal, in the format that editors recognize.
 package struct TextReport: Sendable {
     package static func text(_ report: LintReport, isQuiet: Bool = false) -> String {
         var lines: [String] = []

@@ -33,7 +33,7 @@ package struct DeclarationIndex: Sendable {
     private var nested: Set<String> = []
     /// The last components of their names.
     private var nestedNames = TextTable(minimumCapacity: 1024)
-    /// The conformances and superclasses of each type, those in extensions included, and what aliases stand for.
+    /// The conformances and superclasses of each type, and what aliases stand for.
     private var inherited: [String: Set<String>] = [:]
     private var targets = TextTable()
 
@@ -78,7 +78,7 @@ package struct DeclarationIndex: Sendable {
         return name.withUTF8 { names.find($0) }.map { types[$0].map(\.entry) } ?? []
     }
 
-    /// Returns the conformances and superclasses of a type, including inherited ones, and what an alias stands for.
+    /// Returns the conformances and superclasses of a type, with inherited ones and what aliases stand for.
     package func conformances(of name: String) -> Set<String> {
         var all: Set<String> = []
         var pending = [name]
@@ -145,7 +145,7 @@ package struct DeclarationIndex: Sendable {
         }
     }
 
-    /// Returns the meaning of a name; the module is nil if it is unqualified.
+    /// The module is nil for an unqualified name.
     private func meaning(
         of known: [Known],
         _ surroundings: Surroundings,
@@ -172,7 +172,7 @@ package struct DeclarationIndex: Sendable {
         return others ?? .unknown
     }
 
-    /// Returns whether a type around a reference contains a type of the name.
+    /// Whether a type around a reference contains a type of the name.
     func isHidden(_ name: String, by reference: ReferenceFact, in file: SourceFile) -> Bool {
         guard reference.declaration >= 0 else { return false }
         let target = file.target ?? ""

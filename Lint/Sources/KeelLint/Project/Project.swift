@@ -1,6 +1,6 @@
 import Foundation
 
-/// The input of rules: the files with their layers, declarations and uses.
+/// The input of rules.
 package struct Project: Sendable {
     package let files: [SourceFile]
     package let configuration: LintConfiguration
@@ -25,7 +25,7 @@ package struct Project: Sendable {
     /// Ambiguous names, with the files that declare them.
     package let ambiguous: [String: [Int]]
 
-    /// Assigns layers to the files, and resolves the names in them.
+    /// Assigns layers to the files, and resolves their names.
     package init(
         _ loaded: [SourceFile],
         _ configuration: LintConfiguration,

@@ -84,7 +84,6 @@ package struct ProjectLoader: Sendable {
         var liesInTests = false
     }
 
-    /// Reads the files, and concurrently the targets from the manifests.
     private func readAll(
         _ paths: [String],
         in found: SourceDiscovery.Result
@@ -155,7 +154,7 @@ package struct ProjectLoader: Sendable {
         )
     }
 
-    /// Reads a file with fewer system calls than Foundation.
+    /// With fewer system calls than Foundation.
     private static func contents(of path: String) -> Data? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -12,10 +12,10 @@ struct UseResolver: Sendable {
         var ambiguous: [(name: String, files: [Int])] = []
     }
 
-    /// With fewer files, a thread costs more than it saves.
+    /// With fewer, a thread costs more than it saves.
     private static let filesPerThread = 32
 
-    /// Returns the uses in the order of files, and the ambiguous names with the files that declare them.
+    /// The uses in the order of files, and the ambiguous names with the files that declare them.
     func resolved(threads: Int) -> ([Project.Use], [String: [Int]]) {
         let found = Mutex<[Found]>(Array(repeating: Found(), count: files.count))
         let next = Atomic(0)

@@ -1,5 +1,6 @@
-/// Guesses layers from the names of a project's targets and folders; rather none than a wrong one, which would cause
-/// findings about correct code.
+/// Guesses layers from the names of targets and folders.
+///
+/// It prefers no layer over a wrong one.
 struct LayerGuess {
     fileprivate enum Part: Hashable {
         case role(LayerRole)
@@ -55,7 +56,7 @@ struct LayerGuess {
         return LayerRole.named(name).map { .role($0) }
     }
 
-    /// Whether a name indicates a domain, not models, which any program has.
+    /// Whether a name indicates a domain, rather than models.
     private static func saysDomain(_ name: String) -> Bool {
         let words: Set<String> = ["domain", "domains", "business", "cases", "usecases"]
         return NameWords.of(name).last { $0 != "layer" }.map(words.contains) ?? false
@@ -67,14 +68,13 @@ struct LayerGuess {
         "presentation": .presentation, "ui": .presentation, "views": .presentation,
     ]
 
-    /// Folder names that indicate a role in a project with a domain, unless a folder within does.
+    /// Folder names that indicate a role if there is a domain, unless a folder within does.
     fileprivate static let weak: [Substring: LayerRole] = [
         "features": .presentation, "scenes": .presentation, "screens": .presentation,
         "app": .composition, "application": .composition, "composition": .composition,
         "common": .shared, "shared": .shared,
     ]
 
-    /// The folders of a file within its target, with their full paths.
     fileprivate static func folders(of file: SourceFile) -> [(name: Substring, path: String)] {
         let parts = file.path.split(separator: "/").dropLast()
         let skipped = file.targetFolder?.split(separator: "/").count ?? 0
@@ -202,9 +202,8 @@ extension LayerGuess.Places {
 
     /// The layers that a layer may use; nil for all.
     ///
-    /// With a domain, these are the directions of a clean architecture. Without one, models are only data, and the
-    /// presentation may use all but the composition root and the implementations; of the layers, only the composition
-    /// root may use the presentation.
+    /// With a domain, these are the directions of a clean architecture. Without one, the presentation may use all but
+    /// the composition root and the implementations. Only the composition root may use the presentation.
     private func uses(
         of part: LayerGuess.Part,
         among present: [LayerGuess.Part],

@@ -13,14 +13,13 @@ extension RuleCheck {
         }
     }
 
-    /// First words of functions that change stored data.
     private static let writes: Set<String> = [
         "save", "write", "insert", "delete", "remove", "update", "upsert", "set", "put", "store",
         "persist", "commit", "replace", "upload", "add", "append", "enqueue", "archive", "create",
         "post",
     ]
 
-    /// Writes whose failure means that the work is already done, or that do not concern data.
+    /// Writes that fail if the work is already done, or that do not concern data.
     private static let harmless: [Glob] = [
         "removeItem", "createDirectory", "setCategory", "setActive", "setAttributes",
         "setResourceValues", "setUp*", "storeKit*", "createTemporary*", "removeDirectory",

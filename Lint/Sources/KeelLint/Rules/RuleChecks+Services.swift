@@ -53,7 +53,6 @@ extension RuleCheck {
         return declaration
     }
 
-    /// Whether a declaration assigns stored properties.
     private func isMade(_ declaration: DeclarationFact) -> Bool {
         switch declaration.kind {
         case .initializer: true
@@ -74,7 +73,6 @@ extension RuleCheck {
         return last == "init" ? parts.dropLast().joined(separator: ".") : reference.path
     }
 
-    /// Names of types that may hold and make any type.
     private static let free = KnownModules.composers + KnownModules.doubles
 
     /// Names of types that are no services.
@@ -152,7 +150,6 @@ extension RuleCheck {
         }
     }
 
-    /// The part of a path that belongs to the screen.
     private mutating func screen(_ reference: ReferenceFact) -> String? {
         let isOwn = !project.index.entries(named: String(reference.root)).isEmpty
         let listed = isOwn ? KnownModules.screenTypes : KnownModules.screens

@@ -161,7 +161,7 @@ extension RuleCheck {
         }
     }
 
-    /// The functions with these names, each with its target, or its file if it is private.
+    /// With their targets, or their files if they are private.
     private func functions(named names: Set<String>) -> Set<String> {
         var found: Set<String> = []
         for file in project.files where !file.isTest {
@@ -174,7 +174,6 @@ extension RuleCheck {
         return found
     }
 
-    /// Whether a name means a function of a type around the reference, or a free one.
     private func isFunction(
         _ name: String,
         near reference: ReferenceFact,
