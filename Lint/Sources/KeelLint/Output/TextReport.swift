@@ -38,7 +38,7 @@ package struct TextReport: Sendable {
         if !report.baselined.isEmpty || !report.staleKeys.isEmpty {
             let stale =
                 report.staleKeys.isEmpty
-                ? "" : ", \(report.staleKeys.count) of them stale"
+                ? "" : ", \(report.staleKeys.count) of its lines stale"
             parts.append("\(report.baselined.count) in the baseline\(stale)")
         }
         return "keel-lint: " + parts.joined(separator: "; ")
