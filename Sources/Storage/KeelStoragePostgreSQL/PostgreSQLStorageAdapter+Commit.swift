@@ -15,7 +15,6 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Applies all batches in one transaction.
     private func write(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
@@ -37,7 +36,7 @@ extension PostgreSQLStorageAdapter {
         return results
     }
 
-    /// Runs the work of a group, which may run again on a new connection, and counts its outcome.
+    /// Runs the work of a group, and counts its outcome.
     private func counting<Value: Sendable>(
         _ batches: [WriteBatch],
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
@@ -94,7 +93,8 @@ extension PostgreSQLStorageAdapter {
 
     /// Runs work in a transaction that holds the store's tail, in turn with commits.
     ///
-    /// Cancellation ends it soon, unless it is being committed.
+    /// Cancellation ends it soon, unless the server is committing. After a lost connection, the work may run again,
+    /// although its first run has taken effect.
     func maintaining<Value: Sendable>(
         _ body: @escaping @Sendable (TableSnapshot, StoreTail) throws -> Value
     ) async throws(StorageError) -> Value {
@@ -120,12 +120,11 @@ extension PostgreSQLStorageAdapter {
     }
 }
 
-/// The time in which a group of commits waits for the tail.
+/// The time until a group of commits has the tail.
 private struct GroupWait {
     private let start = ContinuousClock.now
     private var measured: Duration?
 
-    /// The time until ``end()``; until now if the wait has not ended.
     var duration: Duration { measured ?? (ContinuousClock.now - start) }
 
     mutating func end() { measured = ContinuousClock.now - start }

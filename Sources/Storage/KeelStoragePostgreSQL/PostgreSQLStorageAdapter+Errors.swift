@@ -2,14 +2,13 @@
 internal import KeelStorageAdapting
 
 extension StorageError {
-    /// The error of a commit whose wait for a standby has ended early.
+    /// The error of a commit that no standby has confirmed.
     static let unconfirmed = StorageError(
         .unavailable,
         "the commit is on the primary, but a standby has not confirmed it",
         effect: .unknown
     )
 
-    /// Runs `body` and converts PostgreSQL's errors to storage errors.
     static func mapping<Value>(_ body: () throws -> Value) throws(StorageError) -> Value {
         do {
             return try body()
@@ -18,10 +17,10 @@ extension StorageError {
         }
     }
 
-    /// Converts an error; the only place where PostgreSQL's errors get their codes.
+    /// Converts an error; only this initializer gives PostgreSQL's errors their codes.
     ///
-    /// Until COMMIT is sent, a failed transaction has no effect. What failed after that is found out, or reported with
-    /// an unknown effect (``CommitGroup``).
+    /// The effect is `none`, as for a transaction whose COMMIT was not sent. ``CommitGroup`` finds out the outcome of
+    /// others.
     init(mapping error: any Error) {
         switch error {
         case let error as StorageError: self = error

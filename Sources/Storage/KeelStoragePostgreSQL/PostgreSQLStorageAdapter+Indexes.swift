@@ -8,9 +8,10 @@ extension PostgreSQLStorageAdapter {
     /// Declares the indexes and searches of a schema, and starts building those that the store lacks.
     ///
     /// The indexes of up to about 10,000 documents and 80 MiB are ready when the call returns. The rest is built while
-    /// the adapter is used, five hundred documents at a time, between commits. Until then queries scan, including
-    /// strict ones, and searches that need them wait. ``indexes()`` returns the progress, and ``finishIndexes()``
-    /// waits. The next call, on any machine, continues a build that was interrupted or failed.
+    /// the adapter is used, at most five hundred documents at a time, between commits. Until then, queries scan,
+    /// including strict ones, and a search that needs an incomplete index builds it first. ``indexes()`` returns the
+    /// progress, and ``finishIndexes()`` completes the build. The next call with the schema, on any machine, continues
+    /// a build that was interrupted or failed.
     ///
     /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not allow them, and
     ///   errors of the database.
@@ -34,7 +35,8 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Returns all indexes of the store, also of other programs, in the order of their declaration.
+    /// Returns all indexes and searches of the store, including those of other programs, in the order of their
+    /// declaration.
     public func indexes() async throws(StorageError) -> [IndexStatus] {
         do throws(StorageError) {
             return try await reading { snapshot, transaction in
@@ -48,7 +50,10 @@ extension PostgreSQLStorageAdapter {
 
     /// Builds the rest of the declared indexes, and returns when queries can use them.
     ///
-    /// An index that covers an unreadable document is left incomplete.
+    /// An index of fields that covers an unreadable document stays incomplete; a search is completed without the
+    /// document.
+    ///
+    /// - Throws: Errors of the database. The steps so far stay.
     public func finishIndexes() async throws(StorageError) {
         do throws(StorageError) {
             var build = IndexBuild()
@@ -60,8 +65,9 @@ extension PostgreSQLStorageAdapter {
 
     /// Removes the indexes and searches of a schema from the store; missing ones are ignored.
     ///
-    /// Queries and writers stop using them at once. Their entries are removed two thousand at a time, between commits;
-    /// if the process ends first, the next ``prepare(_:)`` that builds, or ``finishIndexes()``, removes the rest.
+    /// Queries and writers stop using them at once. Their entries are removed two thousand at a time, between commits.
+    /// If the call is interrupted, the next one removes the rest, as does ``finishIndexes()`` or a ``prepare(_:)`` that
+    /// builds.
     public func dropIndexes(in schema: StorageSchema) async throws(StorageError) {
         do throws(StorageError) {
             try await maintaining { snapshot, _ in try IndexBuild.drop(schema.kinds, in: snapshot) }
@@ -72,10 +78,10 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// The number of steps that a call of ``prepare(_:)`` runs itself: after 10,000 documents, one finds the end.
+    /// The number of steps that ``prepare(_:)`` runs itself: after 10,000 documents, one finds the end.
     private static var stepsAtOnce: Int { 21 }
 
-    /// Indexes the next documents; returns whether there is more to do.
+    /// Runs the next step of a build; returns whether there is more to do.
     func advance(_ build: inout IndexBuild) async throws(StorageError) -> Bool {
         let start = build
         let (next, isMore) = try await maintaining { snapshot, _ in
@@ -94,7 +100,7 @@ extension PostgreSQLStorageAdapter {
         return try await reading { try $0.indexes($1.tail()) }.unfinished(of: wanted)
     }
 
-    /// Waits until the store's searches are complete, if the request is a search that needs one of them.
+    /// Completes the store's indexes, if the request is a search that needs one of them.
     func finishSearches(for request: ReadRequest) async throws(StorageError) {
         guard request.searches else { return }
         let isOpen = try await reading { try $0.indexes($1.tail()) }.mustBeFinished(for: request)

@@ -39,9 +39,7 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Runs a read in a transaction of its own.
-    ///
-    /// A quick one, which is done soon however large the store is, does not wait until queries end.
+    /// Runs a read in a transaction of its own, as ``ConnectionPool/reading(isQuick:_:)``.
     func reading<Value: Sendable>(
         isQuick: Bool = false,
         _ read: @escaping @Sendable (TableSnapshot, ReadTransaction) throws -> Value
@@ -52,7 +50,7 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Answers from the state that the transaction of a connection holds.
+    /// Answers from the transaction that a held connection has open.
     ///
     /// - Throws: `StorageError/Code/snapshotTooOld` if the transaction has ended.
     private func answer(
@@ -76,9 +74,11 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Answers on a connection of its own, whose transaction stays open for a while.
+    /// Answers on a connection of its own, whose transaction stays open for a while; without room or a connection,
+    /// holds nothing and returns no time.
     ///
-    /// Only a store without a history holds transactions, because the server cannot remove what they might still read.
+    /// Only a store without a history holds transactions: while one is open, the server removes nothing that it might
+    /// read.
     private func answer(
         _ request: ReadRequest,
         holdDuration duration: Duration
@@ -117,7 +117,6 @@ extension PostgreSQLStorageAdapter {
         return result
     }
 
-    /// Answers in the transaction of a snapshot.
     func answer(
         _ request: ReadRequest,
         _ snapshot: TableSnapshot,
@@ -166,7 +165,7 @@ extension PostgreSQLStorageAdapter {
 }
 
 extension ReadRequest {
-    /// Whether the request looks documents up by their paths, and runs no query.
+    /// Whether the request only looks documents up by their paths.
     var isQuick: Bool {
         guard case .documents = operation else { return false }
         return reads == nil
@@ -182,7 +181,6 @@ extension ReadRequest {
 }
 
 extension ConnectionPool {
-    /// Answers a request that needs one statement.
     func read(_ request: ReadRequest, in store: OpenStore) async throws(StorageError) -> ReadResult
     {
         try await reading(isQuick: true) { try $0.read(request, in: store) }
@@ -190,8 +188,8 @@ extension ConnectionPool {
 
     /// Reads documents with one statement for each group of paths, without leaving the connection's thread in between.
     ///
-    /// `next` takes the answer for each path of a group, in their order, and returns the paths of the next group: none
-    /// at the end.
+    /// `next` takes the answers of a group, in the order of its paths, and returns the paths of the next group: none at
+    /// the end.
     func documents(
         at paths: [DocumentPath],
         in store: OpenStore,
@@ -228,14 +226,13 @@ extension ConnectionPool {
 }
 
 extension DatabaseConnection {
-    /// Answers a request that needs one statement.
     fileprivate func read(_ request: ReadRequest, in store: OpenStore) throws -> ReadResult {
         try TableSnapshot(self, store).answer(request, past: nil) {
             IndexSet(generation: -1, all: [])
         }
     }
 
-    /// Reads documents with one statement; returns an answer for each path, in the order of the paths.
+    /// Reads documents with one statement; returns the answers in the order of the paths.
     fileprivate func documents(
         at paths: [DocumentPath],
         in store: OpenStore
@@ -257,8 +254,8 @@ extension DatabaseConnection {
 extension OpenStore {
     /// Returns the statement for the tail.
     ///
-    /// It returns no row if the number belongs to another store, as it may in a database that was created anew, or in
-    /// one of another cluster.
+    /// It returns no row if the number belongs to another store, as it may in a database that was created anew or in
+    /// another cluster.
     func tailStatement(isLocking: Bool = false) -> DatabaseStatement {
         DatabaseStatement(
             """

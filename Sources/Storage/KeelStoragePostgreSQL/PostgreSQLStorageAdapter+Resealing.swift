@@ -8,9 +8,9 @@ extension PostgreSQLStorageAdapter {
     /// Seals everything in the store that is under a former key of ``Configuration/sealing`` with the present one.
     ///
     /// When a pass has resealed nothing and found nothing unreadable, the store no longer needs the former keys. A pass
-    /// changes neither revisions nor times, and works in steps of at most 500 items and about 4 MiB, between which
-    /// commits proceed. Cancellation keeps the steps so far. Records that servers share keep their key until they
-    /// expire.
+    /// changes neither revisions nor times. It works in steps of at most 500 items and about 4 MiB, between which
+    /// commits proceed; cancellation and failures keep the steps so far. Records that servers share keep their key
+    /// until they expire.
     ///
     /// - Parameter onProgress: Receives the counts after each step.
     /// - Returns: The counts of the pass.

@@ -4,17 +4,17 @@ public import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     /// Retains the change log for a reader that is not always connected, such as a synchronization.
     ///
-    /// Call it again as the reader advances. A reader that has not called for its lifetime is removed, and no reader
-    /// retains changes older than `LogRetention/tombstoneAge` and its lifetime together. The store retains changes for
-    /// up to 1,000 readers. Readers that name themselves in a `ChangeRequest` need not call this method.
+    /// Call it again as the reader advances. Commits remove a reader that has not called for its lifetime, and no
+    /// reader retains changes older than `LogRetention/tombstoneAge` and its lifetime together. Readers that name
+    /// themselves in a `ChangeRequest` need not call this method.
     ///
     /// - Parameters:
     ///   - name: The reader's name, at most 1,500 bytes.
     ///   - cursor: The position of the reader.
     ///   - lifetime: How long after this call the log is retained; more than 90 days count as 90.
-    /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor,
-    ///   `StorageError/Code/invalidArgument` for a name that is too long, `StorageError/Code/unavailable` for a reader
-    ///   beyond 1,000, and errors of the database.
+    /// - Throws: `StorageError/Code/cursorExpired` if the log does not reach the cursor or lacks its change,
+    ///   `StorageError/Code/invalidArgument` for a name that is too long, `StorageError/Code/unavailable` if the store
+    ///   has 1,000 other readers, and errors of the database.
     public func registerReader(
         _ name: String,
         at cursor: ChangeCursor,
@@ -38,7 +38,7 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Records the position of a reader that is named in a request.
+    /// Records the position of the reader that a request names, if that is due.
     func note(_ request: ChangeRequest, answeredUpTo next: ChangeCursor) async throws(StorageError)
     {
         guard request.reader != nil else { return }
@@ -65,7 +65,7 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Removes everything beyond the retention at once, and not with the next commits.
+    /// Removes everything beyond the retention, without waiting for commits.
     package func trim() async throws(StorageError) {
         let retention = configuration.retention
         while try await !maintaining({ try StoreTrimming(retention, $0, $1).step() }) {}

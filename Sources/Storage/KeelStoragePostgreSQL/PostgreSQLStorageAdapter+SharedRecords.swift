@@ -4,12 +4,12 @@ public import KeelStorageAdapting
 internal import Synchronization
 
 /// The records are in a table without a write-ahead log: writing one waits for no disk and no standby, and a crash of
-/// the database server or a promotion removes all of them. A store with a key seals them.
+/// the database server or a promotion removes all of them.
 extension PostgreSQLStorageAdapter: SharedRecords {
-    /// The limits of the records of a store: their number, and their total size in bytes.
+    /// The limits of a store's records: their number, and their total size in bytes.
     private static var mostRecords: Int { 10_000 }
     private static var mostRecordBytes: Int { 256 << 20 }
-    /// The number of added records after which an adapter checks the limits.
+    /// The number of attempts to add a record between two checks of the limits by an adapter.
     private static var recordsBetweenChecks: Int64 { 64 }
 
     private static var now: String { "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint" }
@@ -107,8 +107,8 @@ extension PostgreSQLStorageAdapter: SharedRecords {
 
     /// Removes the expired records, and above the limits those that expire first.
     ///
-    /// Each group of keys keeps its last record before any keeps its last but one, and of the groups with most bytes
-    /// those that expire first are removed first: one caller's records must not displace those of others.
+    /// Each group of keys keeps its last record before any keeps its last but one. Above the limit of bytes, the largest
+    /// groups lose the records that expire first, so that one caller's records do not displace those of others.
     private func removeSurplusRecords() async throws(StorageError) {
         let count = addedRecords.add(1, ordering: .relaxed).oldValue
         guard count % Self.recordsBetweenChecks == 0 else { return }

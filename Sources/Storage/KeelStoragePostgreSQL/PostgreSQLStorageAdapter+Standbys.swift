@@ -2,7 +2,7 @@
 internal import KeelStorageAdapting
 
 extension PostgreSQLStorageAdapter {
-    /// The staleness from which on standbys are asked: below it, the primary would be asked for its tail too often.
+    /// The least staleness for which standbys are asked: below it, the primary would be asked for its tail too often.
     private static var leastStaleness: Duration { .milliseconds(100) }
 
     /// Answers a request from a standby whose state was current no longer ago than the request allows.
@@ -29,7 +29,7 @@ extension PostgreSQLStorageAdapter {
         return result
     }
 
-    /// Answers from the present state of a standby; returns the answer, or nil if the standby is behind.
+    /// Answers from the present state of a standby; returns nil if the primary has to answer.
     private func answer(
         _ request: ReadRequest,
         since sighting: TailSightings.Sighting,
@@ -57,7 +57,7 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Returns the tail of a standby; nil if it may lack something that the primary had.
+    /// Returns the tail of a standby; nil if the standby may lack something that the primary had.
     ///
     /// - Throws: ``DatabaseFailure`` if the server has become a primary; another connection then finds a standby.
     private func reachedTail(
@@ -82,9 +82,9 @@ extension PostgreSQLStorageAdapter {
 }
 
 extension OpenStore {
-    /// Returns the statement for the tail on a standby, followed by the timeline that its state has at least.
+    /// Returns the statement for the tail on a standby, followed by the least timeline of its state.
     ///
-    /// The timeline is that of the store's last change or, if that is too low, of the standby's last checkpoint, which
+    /// That is the timeline of the store's last change or, if that is too low, of the standby's last checkpoint, which
     /// follows a promotion by minutes. The statement returns no row if the store's number belongs to another store, as
     /// in another cluster.
     fileprivate func tailStatement(since sighting: TailSightings.Sighting) -> DatabaseStatement {

@@ -11,15 +11,15 @@ internal import Synchronization
 /// )
 /// ```
 ///
-/// Any number of adapters, on any number of machines, can use one store at the same time. Each sees the commits of the
-/// others and notifies its listeners of them. Commits of a store take effect one group after the other: commits that
-/// arrive while a group is written form the next one.
+/// Any number of adapters, on any number of machines, can use one store at the same time; each notifies its listeners of
+/// the commits of all. Commits of an adapter that arrive while others are being written form a group, which is one
+/// transaction.
 ///
 /// The tables are in the schema `keel`, which the adapter creates if it is missing. Only Keel may write to them; give
 /// other programs another role.
 ///
-/// Calls run on threads of the adapter, one for each connection. They end soon after their task is canceled, except
-/// commits, which several tasks share.
+/// Calls run on threads of the adapter, one for each connection. They end soon after their task is canceled, except for
+/// commits that are being written, which several tasks share.
 public final class PostgreSQLStorageAdapter: StorageAdapter {
     /// The adapter's settings.
     public let configuration: Configuration
@@ -30,7 +30,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     /// The standbys that may answer reads; nil if the location has only one host.
     let standbys: StandbyPool?
     let store: OpenStore
-    /// A group has two round trips, and so is worth the wait.
+    /// Gathers, because a group has two round trips.
     let line = CommitLine(gatheringUpTo: .microseconds(500))
     let pointReads: PointReads
     let signal = Signal()
@@ -40,21 +40,22 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     let trimming = TrimmingPace()
     let forgetting = ForgettingPace()
     let readers: ReaderPace
-    /// The held transactions, each on a connection of its own.
+    /// The held transactions.
     let held: HeldStates<ConnectionThread>
     /// The number of the last group of commits.
     let groups = Atomic<Int64>(0)
-    /// The number of shared records that the adapter has added.
+    /// The number of attempts to add a shared record.
     let addedRecords = Atomic<Int64>(0)
 
     /// Connects to a database, and opens or creates the store in it.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` for a URL that cannot be read, a server that need not prove its
-    ///   name, or a database or store that does not exist, `StorageError/Code/unavailable` for a server that cannot be
-    ///   reached, `StorageError/Code/busy` for locked tables or a server without a free connection,
-    ///   `StorageError/Code/unauthenticated` for a refused role or password, `StorageError/Code/permissionDenied` for a
-    ///   role without the rights or a missing, unnecessary or wrong key, `StorageError/Code/schemaTooNew` for a store
-    ///   of a later version.
+    /// - Throws: `StorageError/Code/invalidArgument` for a URL that cannot be read, an `sslmode` that does not verify
+    ///   the server's name, a database or store that does not exist, or an invalid name of a store;
+    ///   `StorageError/Code/unavailable` for a server that cannot be reached, cannot prove its name, or is older than
+    ///   PostgreSQL 14; `StorageError/Code/timeout` for a server that does not answer; `StorageError/Code/busy` for
+    ///   locked tables or a server without a free connection; `StorageError/Code/unauthenticated` for a refused role or
+    ///   password; `StorageError/Code/permissionDenied` for a role without the rights, or a missing, unnecessary or
+    ///   wrong key; `StorageError/Code/schemaTooNew` for a store of a later version.
     public init(
         at location: PostgreSQLStorageLocation,
         configuration: Configuration = Configuration()
@@ -106,6 +107,8 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     }
 
     /// Closes the connections; later calls throw `StorageError/Code/closed`.
+    ///
+    /// A commit in progress ends first. Reads in progress end with their results, and then release their connections.
     public func close() async {
         held.endAll()
         building.end()

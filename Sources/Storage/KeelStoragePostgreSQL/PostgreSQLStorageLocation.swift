@@ -15,12 +15,12 @@ public struct PostgreSQLStorageLocation: Sendable, Hashable {
     ///
     /// Several hosts are tried in order, and side by side while earlier ones do not answer, until one accepts writes;
     /// standbys among them answer reads that allow staleness (`ReadRequest.maximumStaleness`). Keywords (`host=…
-    /// dbname=…`) are accepted too, and missing parts come from libpq's environment variables, such as `PGPASSWORD`,
-    /// and its password file.
+    /// dbname=…`) are accepted too. Missing parts come from libpq's password file and its environment variables, such
+    /// as `PGPASSWORD`, but not from `PGAPPNAME`, `PGCONNECT_TIMEOUT` and `PGTARGETSESSIONATTRS`.
     ///
     /// Unless the URL says otherwise, the lookups of names end after 5 seconds, and so does an attempt to connect to an
-    /// address. A broken connection is noticed after about 10 seconds, an idle one after 25. Over a network, the server
-    /// must prove its name with a certificate (`sslmode=verify-full`): see
+    /// address. A broken connection is noticed within about 10 seconds, an idle one within 25. Over a network, the
+    /// server must prove its name with a certificate (`sslmode=verify-full`): see
     /// ``PostgreSQLStorageAdapter/Configuration/allowsUnverifiedServers``.
     public static func url(_ url: String) -> Self { Self(address: url) }
 }
