@@ -13,7 +13,7 @@ final class ConnectionAttempt {
 
     /// - Parameters:
     ///   - candidate: The address.
-    ///   - limit: How long the attempt may take.
+    ///   - limit: The time limit of the attempt.
     ///   - receiver: Receives the server's notices; it must live as long as the attempt's connection.
     /// - Throws: ``DatabaseFailure`` if the attempt fails at once.
     init(
@@ -50,15 +50,13 @@ final class ConnectionAttempt {
 
     deinit { if let handle { PQfinish(handle) } }
 
-    /// The socket and the event that the attempt waits for.
     var watched: pollfd {
         let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
         return pollfd(fd: handle.map { PQsocket($0) } ?? -1, events: Int16(events), revents: 0)
     }
 
-    /// Goes on as far as the server has answered.
+    /// Goes on as far as the server has answered; returns whether the connection is complete.
     ///
-    /// - Returns: Whether the connection is complete.
     /// - Throws: ``DatabaseFailure``; the attempt has then failed.
     func advance(isReady: Bool) throws(DatabaseFailure) -> Bool {
         if isReady { state = PQconnectPoll(handle) }
@@ -79,7 +77,7 @@ final class ConnectionAttempt {
         return false
     }
 
-    /// Returns the connection, which the caller then closes.
+    /// Returns the connection, which the caller must close.
     func takeHandle() -> OpaquePointer? {
         defer { handle = nil }
         return handle

@@ -15,9 +15,9 @@ final class ConnectionPool: Sendable {
         var isClosed = false
     }
 
-    /// The number of connections that queries leave to quick work, if there are as many.
+    /// The number of connections that queries leave to quick work, if there are that many.
     private static let reserve = 2
-    /// How long the pool works with fewer connections than it may have, after the server refused one.
+    /// How long the pool works with fewer connections after the server refused one.
     private static let recoveryPause = Duration.seconds(30)
 
     let settings: ConnectionSettings
@@ -26,7 +26,7 @@ final class ConnectionPool: Sendable {
     private let state = Mutex(State())
     private let timeline: Timeline
     private let reads: TaskQueue
-    /// The reads that may take long; they wait here before they wait in ``reads``, which they cannot fill.
+    /// The reads that may take long: they wait here first, so that they cannot fill ``reads``.
     private let queries: TaskQueue
 
     init(
@@ -45,17 +45,17 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// The number of reading connections, idle or not.
     var readerCount: Int { state.withLock { $0.count } }
 
-    /// The number of connections that the pool does without, because the server refused them a short time ago.
+    /// The number of connections that the pool does without, because the server refused them.
     var refusedCount: Int { state.withLock { $0.refusedCount } }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Runs work on a reading connection, when one is free.
     ///
-    /// Quick work, which is done soon however large the store is, does not wait until queries end.
+    /// Quick work, whose duration does not depend on the size of the store, does not wait for queries unless the pool
+    /// has only one connection.
     func reading<Value: Sendable>(
         isQuick: Bool = false,
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
@@ -123,14 +123,13 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Gives a connection and its place to those that wait.
     private func putBack(_ thread: ConnectionThread) {
         state.withLock { if !$0.isClosed { $0.idle.append(thread) } }
         reads.leave()
         recover()
     }
 
-    /// Gives a connection and its place up for a while, unless it is the only one.
+    /// Gives a connection and its place up for a while, unless it is the only one; returns whether it did.
     private func drop(_ thread: ConnectionThread) -> Bool {
         let recovery = timeline.now + Self.recoveryPause
         return state.withLock { state in
@@ -142,7 +141,7 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Gives back the places of refused connections, once the server may allow them again.
+    /// Gives the places of refused connections back, if the pause is over.
     private func recover() {
         let now = timeline.now
         let count = state.withLock { state -> Int in

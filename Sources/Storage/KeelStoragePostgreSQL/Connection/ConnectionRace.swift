@@ -1,15 +1,14 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// The attempts to open one connection, side by side, as RFC 8305 (“Happy Eyeballs”) has them.
+/// The parallel attempts to open one connection, as in RFC 8305 (“Happy Eyeballs”).
 ///
-/// A host whose machine has vanished refuses nothing: it is silent until the time limit. So the next address is tried
-/// beside it after a moment, and those that have answered are tried again as long as others are silent: meanwhile one
-/// of them may be promoted. The names of all hosts are looked up side by side too.
+/// A host whose machine has vanished is silent until the time limit, so the next address is tried beside it after a
+/// moment. While others are silent, addresses that cannot be used are tried again: one of them may be promoted
+/// meanwhile.
 struct ConnectionRace {
     typealias Parameters = ConnectionSettings.Parameters
 
-    /// An address of a host.
     struct Candidate {
         let host: Parameters
         let address: Parameters
@@ -17,33 +16,31 @@ struct ConnectionRace {
         let place: Int
     }
 
-    /// How long an attempt is alone before the next one begins beside it: RFC 8305's Connection Attempt Delay.
+    /// The time until the next attempt begins beside one: RFC 8305's Connection Attempt Delay.
     private static let delay = Duration.milliseconds(250)
-    /// How long an address that has answered is left alone before it is tried again.
+    /// The time after which an address that has answered is tried again.
     private static let pause = Duration.seconds(1)
 
-    /// A host whose addresses are not known yet.
     private struct Unresolved {
         let host: Parameters
         /// The place of its first address.
         let place: Int
-        /// The lookup of its name; nil if it has not begun.
+        /// The lookup of its name; nil before it begins.
         var lookup: HostLookups.Lookup?
     }
 
     private let settings: ConnectionSettings
-    /// Returns the addresses of a host; blocks for as long as the lookup of its name takes.
+    /// Returns the addresses of a host; blocks during the lookup of its name.
     private let resolve: @Sendable (Parameters) -> [Parameters]
     private let start = ContinuousClock.now
     private var unresolved: [Unresolved]
-    /// The addresses that have not been tried, in their order.
+    /// The addresses that have not been tried, in order.
     private var untried: [Candidate] = []
     /// The addresses that cannot be used now, and when they are tried again.
     private var answered: [(candidate: Candidate, time: ContinuousClock.Instant)] = []
     private var attempts: [ConnectionAttempt] = []
-    /// When the next address is tried.
     private var nextStart = ContinuousClock.now
-    /// When the last of the lookups and of the first attempts ends, and all other attempts with it.
+    /// The end of the last lookup or first attempt at an address, and with it of all attempts.
     private var end: ContinuousClock.Instant
     /// The last failure of each address, by its place.
     private var failures: [Int: any Error] = [:]
@@ -75,9 +72,9 @@ struct ConnectionRace {
 
     /// Returns the next attempt whose connection is complete; nil if every lookup and every address has failed.
     ///
-    /// The others go on until the race ends.
+    /// The other attempts go on until the race ends.
     ///
-    /// - Throws: ``WaitingEnd`` if the task is canceled.
+    /// - Throws: ``WaitingEnd`` if the task is canceled, ``DatabaseFailure`` if the sockets cannot be watched.
     mutating func winner(for connection: DatabaseConnection) throws -> ConnectionAttempt? {
         while true {
             try connection.heedCaller()
@@ -111,7 +108,7 @@ struct ConnectionRace {
         fail(attempt.candidate, error, isOver: ContinuousClock.now >= attempt.deadline)
     }
 
-    /// Records that the connection of an attempt is used.
+    /// Records that the connection of an attempt is used, and which hosts are silent.
     func succeed(_ attempt: ConnectionAttempt) {
         for other in attempts where Self.isLate(other) {
             settings.silent.insert(other.candidate.host, other.candidate.address)
@@ -141,7 +138,7 @@ struct ConnectionRace {
     /// Whether a server or a lookup may still answer.
     private var isWaiting: Bool { !attempts.isEmpty || !unresolved.isEmpty }
 
-    /// The time at which the race continues even if no server and no lookup answers.
+    /// When the race continues even if no server and no lookup answers.
     private var nextEvent: ContinuousClock.Instant {
         var events = attempts.map(\.deadline)
         if !unresolved.isEmpty { events.append(start + settings.attemptLimit) }
@@ -153,13 +150,13 @@ struct ConnectionRace {
         return events.min() ?? .now
     }
 
-    /// Whether an address waits a moment, because a host that comes before it is still being looked up.
+    /// Whether an address waits a moment for the lookup of a host before it.
     private func isHeld(_ candidate: Candidate) -> Bool {
         unresolved.contains { $0.place < candidate.place }
             && ContinuousClock.now - start < Self.delay
     }
 
-    /// Begins the attempts that are due; the next one at once if none is under way.
+    /// Begins the attempts that are due; the next one at once if none is in progress.
     private mutating func begin(for connection: DatabaseConnection) {
         lookUp(waking: connection.pipe)
         while attempts.isEmpty || nextStart <= .now, let (candidate, limit) = next() {
@@ -174,7 +171,7 @@ struct ConnectionRace {
         }
     }
 
-    /// Begins all lookups, and takes what those that have ended have found.
+    /// Begins all lookups, and takes the results of those that have ended.
     private mutating func lookUp(waking pipe: WakePipe) {
         var waiting: [Unresolved] = []
         for var host in unresolved {
@@ -207,7 +204,7 @@ struct ConnectionRace {
         failures[host.place] = DatabaseFailure.ofConnecting(reason)
     }
 
-    /// Returns the address to try now, and how long; nil if there is none.
+    /// Returns the address to try now, and its time limit; nil if there is none.
     private mutating func next() -> (Candidate, Duration)? {
         if let first = untried.first, !isHeld(first) {
             let limit = settings.attemptLimit

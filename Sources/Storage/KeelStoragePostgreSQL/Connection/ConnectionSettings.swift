@@ -10,18 +10,16 @@ struct ConnectionSettings: Sendable {
 
     /// The hosts in the order in which they are tried.
     let hosts: [Parameters]
-    /// Shared by all connections with these settings.
+    /// Shared, like the next two, by all connections with these settings.
     let lineage = ServerLineage()
-    /// Shared by all connections with these settings.
     let silent = SilentHosts()
-    /// Shared by all connections with these settings.
     let lookups = HostLookups()
-    /// The time limit of an attempt to connect to one host.
+    /// The time limit of the lookups of names, and of an attempt to connect to one address.
     let attemptLimit: Duration
 
     private static let multiple = ["host", "hostaddr", "port"]
 
-    /// The parameters of a URL that does not set them.
+    /// The parameters that the URL may replace; environment variables of libpq do not.
     private static let defaults = [
         "application_name": "keel",
         "client_encoding": "UTF8",
@@ -35,8 +33,8 @@ struct ConnectionSettings: Sendable {
 
     /// Reads a location.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` for an address that libpq does not understand, and for a server
-    ///   over a network that need not prove its name.
+    /// - Throws: `StorageError/Code/invalidArgument` for an address that libpq does not understand or with different
+    ///   numbers of hosts and ports, and for a server over a network that need not prove its name.
     init(
         _ location: PostgreSQLStorageLocation,
         allowsUnverifiedServers: Bool
@@ -88,7 +86,7 @@ struct ConnectionSettings: Sendable {
         self.attemptLimit = attemptLimit
     }
 
-    /// Returns the settings of connections to the standbys among the hosts; nil if there is only one host.
+    /// Returns the settings of connections to standbys; nil if there is only one host.
     ///
     /// The hosts are in a random order, so that several adapters use several standbys.
     func forStandbys() -> Self? {
@@ -106,7 +104,7 @@ struct ConnectionSettings: Sendable {
         return "postgres://\(hosts.joined(separator: ","))\(database)"
     }
 
-    /// Returns whether a host is this machine: a Unix socket or a loopback address.
+    /// Returns whether a host is this machine, by a Unix socket or a loopback address.
     static func isLocal(_ parameters: Parameters) -> Bool {
         // The service file of libpq may name any host, and libpq reads it only when it connects.
         guard parameters["service"] == nil else { return false }

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A connection and the thread on which it is used.
 ///
-/// The code above waits for the server as SQLite's code waits for the disk, so that both engines share it. It runs
-/// within the calling task, but never on one of the few threads that run all tasks.
+/// The work waits for the server as SQLite's waits for the disk, so both engines share code. It runs within the calling
+/// task, but never on one of the few threads that run all tasks.
 actor ConnectionThread {
     private nonisolated let executor: Executor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -26,8 +26,8 @@ actor ConnectionThread {
 
     /// Runs work on the thread, within the calling task.
     ///
-    /// A connection that broke while it was not used is opened again, and the work runs again. Work that has sent
-    /// COMMIT must therefore not throw ``DatabaseFailure``.
+    /// Work that loses a connection that was already open runs again on a new one. After it has sent COMMIT, work that
+    /// must not take effect twice must therefore not throw a ``DatabaseFailure``.
     nonisolated func run<Value: Sendable>(
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
     ) async throws(StorageError) -> Value {
@@ -61,7 +61,6 @@ actor ConnectionThread {
         }
     }
 
-    /// Closes the connection; later work fails.
     func close() {
         isClosed = true
         connection.close()
@@ -75,7 +74,7 @@ actor ConnectionThread {
             var isOver = false
         }
 
-        /// The jobs of the thread, which retains the mailbox instead of the executor, so that both end with the actor.
+        /// The jobs of the thread, which retains them instead of the executor, so that both end with the actor.
         private final class Mailbox: Sendable {
             let state = Mutex(State())
             let pipe: WakePipe

@@ -4,10 +4,9 @@ internal import KeelStorageAdapting
 
 extension DatabaseConnection {
     /// Connects to the first host of the kind that the settings ask for, usually a primary, unless the connection is
-    /// open: see ``ConnectionRace``.
+    /// open.
     ///
-    /// - Throws: The failure that says why a server refuses the connection or cannot be trusted; otherwise that of the
-    ///   last host.
+    /// - Throws: ``ConnectionRace/failure``; ``WaitingEnd`` if the task is canceled.
     func openIfNeeded() throws {
         guard handle == nil else { return }
         var race = ConnectionRace(settings)
@@ -38,7 +37,7 @@ extension DatabaseConnection {
         openCount += 1
     }
 
-    /// Examines the server, and sets the session's planner settings.
+    /// Examines the server, and makes the session's settings.
     private func begin(_ handle: OpaquePointer) throws {
         isDirect = false
         let rows = try exchange(
@@ -81,21 +80,22 @@ extension DatabaseConnection {
 
     /// The expression for the timeline of a primary, in hexadecimal; `NULL` on a standby.
     ///
-    /// The timeline of the last checkpoint is still the old one after a promotion.
+    /// After a promotion, the last checkpoint still has the old timeline.
     static let timeline =
         "CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
 
     /// The statement for the timeline of a server and the identifier of its cluster.
     static let identity = "SELECT \(timeline), (SELECT system_identifier FROM pg_control_system())"
 
-    /// Returns the number of a timeline in hexadecimal; nil for that of a standby.
+    /// Returns the number of a timeline; nil on a standby.
     static func timeline(_ row: DatabaseRow?, _ column: Int32) -> Int64? {
         row.flatMap { $0.isNull(column) ? nil : Int64($0.text(column), radix: 16) }
     }
 
-    /// Returns a statement that makes the server follow the plans that Keel's statements spell out.
+    /// Returns a statement that makes the server follow the plans that Keel's statements spell out, and limits idle
+    /// transactions to five seconds.
     ///
-    /// The server's statistics know nothing of a table that has just been filled.
+    /// The server has no statistics about a table that has just been filled.
     static func settings(areLocal: Bool) -> String {
         let values = [
             ("enable_seqscan", "off"), ("enable_hashjoin", "off"), ("enable_mergejoin", "off"),
@@ -107,7 +107,6 @@ extension DatabaseConnection {
         return "SELECT " + calls.joined(separator: ", ")
     }
 
-    /// Receives a notice of the server.
     func note(_ notice: OpaquePointer) {
         // The message is in the server's language; the source file is not.
         if DatabaseFailure.field("F", of: notice) == "syncrep.c" {

@@ -6,7 +6,7 @@ internal import KeelStorageAdapting
 /// The tail of a read's transaction, in which all statements see one state.
 ///
 /// The transaction begins with the first statement of the read, which saves a round trip. Until then, the read uses the
-/// last known set of indexes, and it runs again if that is outdated.
+/// last known set of indexes; it runs again if that is outdated.
 final class ReadTransaction {
     /// The indexes that the read used before the tail was known have been replaced.
     struct OutdatedIndexes: Error {}
@@ -21,14 +21,13 @@ final class ReadTransaction {
         found = tail
     }
 
-    /// Returns the store's tail; the transaction begins, if it has not.
+    /// Returns the store's tail; begins the transaction if necessary.
     func tail() throws -> StoreTail {
         if found == nil { try snapshot.connection.run([]) }
         guard let found else { throw DatabaseFailure.lost("the transaction has not begun") }
         return found
     }
 
-    /// Returns the store's indexes.
     func indexes() throws -> IndexSet {
         guard found == nil, let latest = snapshot.catalog.latestIndexes else {
             return try snapshot.indexes(tail())
@@ -37,7 +36,7 @@ final class ReadTransaction {
         return latest
     }
 
-    /// Checks the indexes that a read has used without a statement.
+    /// Checks the indexes that a read without statements has used.
     ///
     /// - Throws: ``OutdatedIndexes``, and errors of the store.
     fileprivate func confirm() throws {
@@ -55,14 +54,14 @@ final class ReadTransaction {
 }
 
 extension DatabaseConnection {
-    /// Begins a transaction in which all statements see one state, and reads the store's tail in it.
+    /// Begins a transaction in which all statements see one state, and returns the store's tail in it.
     ///
-    /// The server ends a transaction that is idle for longer than a duration, or than the usual limit if it is nil.
+    /// The server ends a transaction that is idle for longer than the duration; five seconds if it is nil.
     func begin(reading store: OpenStore, heldFor duration: Duration? = nil) throws -> StoreTail {
         try tail(begin(with: store.tailStatement(), heldFor: duration))
     }
 
-    /// Reads the store's tail, and checks it.
+    /// Returns the store's tail in rows; checks the tables, not the format.
     func tail(_ rows: DatabaseRows) throws -> StoreTail {
         guard let row = rows.first else { throw try removal() }
         let tail = StoreTail(row)
@@ -80,8 +79,7 @@ extension DatabaseConnection {
 
     /// Checks that the catalog has the numbers of the tables that a statement has read (``StoreTail/tables``).
     ///
-    /// - Throws: ``DatabaseFailure`` if the tables were created anew. The connection is then closed, and the work runs
-    ///   again on another one.
+    /// - Throws: ``DatabaseFailure`` if the tables were created anew; the connection is then closed.
     func check(tables found: Int64) throws(DatabaseFailure) {
         guard catalog != nil else { return }
         // The catalog of a connection to a standby is its own, and is still empty when its first tail comes.
@@ -103,7 +101,7 @@ extension DatabaseConnection {
         return try run(statements)[statements.count - 1]
     }
 
-    /// Returns the statements of the beginning of a transaction, of which the last one is its first.
+    /// Returns the statements that begin a transaction; the last one is its first statement.
     private func beginning(
         with first: DatabaseStatement,
         heldFor duration: Duration? = nil
@@ -160,7 +158,7 @@ extension DatabaseConnection {
         }
     }
 
-    /// Ends the transaction of a read without waiting for the answer, which the next exchange takes.
+    /// Ends the transaction of a read; the next exchange takes the answer.
     private func endRead() throws {
         let commit = DatabaseStatement("COMMIT")
         guard let handle, let name = prepared[commit.sql] else { return try end(commit.sql) }

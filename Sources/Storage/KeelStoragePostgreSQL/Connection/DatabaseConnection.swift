@@ -4,7 +4,6 @@ internal import Foundation
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// A statement and its arguments.
 struct DatabaseStatement {
     let sql: String
     let arguments: StatementArguments
@@ -20,38 +19,38 @@ struct DatabaseStatement {
 /// The statements that begin a transaction with its first statement.
 struct Beginning {
     let statements: [DatabaseStatement]
-    /// Takes the rows of the last of them, before those of the first statement are returned.
+    /// Takes the rows of the last of them before the rows of the first statement are returned.
     let take: (DatabaseRows) throws -> Void
 }
 
 /// One connection to a server, used on its thread only.
 ///
-/// Calls wait for the server, but libpq never blocks: the thread polls the socket together with a pipe through which
-/// other threads wake it, so that a deadline and a canceled task end the waiting.
+/// Calls wait for the server, but libpq never blocks: the thread polls the socket together with a pipe, so that a
+/// deadline and a canceled task end the wait.
 final class DatabaseConnection {
     /// How a wait may end before the server answers.
     enum Patience {
-        /// At the deadline, or when the task is canceled, the server is asked to stop.
+        /// At the deadline, or when the task is canceled; the server is asked to stop.
         case interruptible
-        /// Only at the deadline, and the server is not asked to stop: it may be committing.
+        /// At the deadline only; the server is not asked to stop, because it may be committing.
         case committing
     }
 
     let settings: ConnectionSettings
     let pipe: WakePipe
-    /// How long the connection waits for the answers of one round trip; tests shorten it for single calls.
+    /// The time limit of one round trip; tests shorten it for single calls.
     var answerLimit: Duration
     var handle: OpaquePointer?
     /// The names of the statements that the server has prepared, by their text.
     var prepared: [String: String] = [:]
     private var preparedCount = 0
-    /// Whether cancellation of the task does not end a wait, because the work also belongs to other tasks.
+    /// Whether cancellation does not end a wait, because the work also belongs to other tasks.
     var ignoresCancellation = false
 
     /// Whether the server's process is reached directly; false behind a pooler, where sessions have no state.
     var isDirect = true
-    /// The numbers of collections and the indexes in the history that the server's data belong to; nil if the
-    /// connection is closed, or may change between servers.
+    /// The catalog of the history that the server's data belong to; nil if the connection is closed, or may change
+    /// between servers.
     ///
     /// Connections to a primary share it; one to a standby has its own.
     var catalog: StoreCatalog?
@@ -63,14 +62,12 @@ final class DatabaseConnection {
     var writtenTables: Int64?
     /// Whether the server has warned that a standby has not confirmed a commit.
     var isUnconfirmed = false
-    /// The number of times that a connection was opened.
     var openCount = 0
-    /// The beginning of a transaction that the next statements complete.
+    /// The beginning of a transaction, which the next statements complete.
     var beginning: Beginning?
-    /// The number of round trips so far.
     private(set) var exchangeCount = 0
-    /// The number of groups of statements with answers left to take: 1 after a read, because the next exchange takes the
-    /// answer to its end.
+    /// The number of groups of statements whose answers are still to be taken: 1 after a read, whose end the next
+    /// exchange takes.
     private var openSyncs = 0
 
     init(_ settings: ConnectionSettings, pipe: WakePipe, answerLimit: Duration) {
@@ -96,7 +93,7 @@ final class DatabaseConnection {
         (catalog, timeline, tables) = (nil, nil, nil)
     }
 
-    /// Closes the connection because the server failed or does not answer.
+    /// Closes a connection whose server failed or does not answer.
     private func abandon() {
         close()
         settings.lineage.forgetCatalog()
@@ -108,8 +105,8 @@ final class DatabaseConnection {
     ///
     /// A failed statement ends the ones after it.
     ///
-    /// - Throws: ``DatabaseFailure``, or ``WaitingEnd``; the connection is then closed unless the server has confirmed
-    ///   that it stopped.
+    /// - Throws: ``DatabaseFailure``; ``WaitingEnd``, after which the connection is closed unless the server has
+    ///   confirmed that it stopped; and the errors of opening a connection and of ``Beginning/take``.
     @discardableResult
     func run(
         _ statements: [DatabaseStatement],
@@ -253,7 +250,6 @@ final class DatabaseConnection {
         openSyncs += 1
     }
 
-    /// Takes the end of the answers to a group of statements.
     private func takeSync(
         on handle: OpaquePointer,
         until deadline: ContinuousClock.Instant,
@@ -324,7 +320,7 @@ final class DatabaseConnection {
 
     /// Waits until a socket is ready.
     ///
-    /// - Throws: ``WaitingEnd``.
+    /// - Throws: ``WaitingEnd``, or ``DatabaseFailure`` if the socket cannot be watched.
     private func wait(
         _ socket: Int32,
         _ events: Int16,
@@ -339,17 +335,15 @@ final class DatabaseConnection {
         }
     }
 
-    /// Ends the wait of a canceled task.
-    ///
-    /// - Throws: ``WaitingEnd``.
+    /// Throws ``WaitingEnd`` if the task is canceled.
     func heedCaller() throws {
         if !ignoresCancellation, Task.isCancelled { throw WaitingEnd.cancelled }
     }
 
-    /// Waits before the connection is tried again.
     func pause(_ duration: Duration) throws { _ = try pipe.wait(-1, 0, upTo: duration) }
 
-    /// Asks the server to stop what it does for this connection, and waits until it has.
+    /// Asks the server to stop its work for this connection, and waits until it has; after two seconds, closes the
+    /// connection.
     private func stop(_ handle: OpaquePointer) throws {
         guard let cancel = PQgetCancel(handle) else { return close() }
         let asked = Cancellation(cancel, waking: pipe)
@@ -408,7 +402,6 @@ final class DatabaseConnection {
         return received(by: handle)
     }
 
-    /// Returns the payloads of the notifications that libpq has read.
     private func received(by handle: OpaquePointer) -> [String] {
         var payloads: [String] = []
         while let notification = PQnotifies(handle) {
@@ -419,7 +412,7 @@ final class DatabaseConnection {
     }
 }
 
-/// A request to the server to stop, which libpq sends over a connection of its own and blocks.
+/// A request to the server to stop, for which libpq opens another connection and blocks.
 private final class Cancellation: Sendable {
     private let cancel: UInt
     private let pipe: WakePipe

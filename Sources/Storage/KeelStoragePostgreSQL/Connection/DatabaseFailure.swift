@@ -1,16 +1,13 @@
 #if PostgreSQL
 internal import CLibPQ
 
-/// An error that the server or the connection reported.
-///
-/// It has the server's message without its details, which may contain values.
+/// An error that the server or the connection reported, without the server's details, which may contain values.
 struct DatabaseFailure: Error, CustomStringConvertible {
-    /// The server's code; empty if the connection failed without one.
+    /// The SQLSTATE; empty if libpq reports none for a statement.
     let state: String
     let message: String
-    /// The source file of the server that reported the error; empty if it was not the server.
-    ///
-    /// The message may be in any language.
+    /// The source file of the server that reported the error, unlike the message in no language; empty if it was not
+    /// the server.
     var file = ""
     /// Whether the connection can no longer be used.
     var isConnectionLost = false
@@ -33,8 +30,8 @@ struct DatabaseFailure: Error, CustomStringConvertible {
 
     /// The failure of opening a connection, from libpq's verbose message.
     ///
-    /// libpq itself reports a missing password, and a server that does not prove that it knows the password, without a
-    /// code.
+    /// libpq reports without a code that a password is missing, and that a server does not prove that it knows the
+    /// password.
     static func ofConnecting(_ message: String, needsPassword: Bool = false) -> Self {
         // The first line has the server's code, the next ones the place in its sources.
         let lines = message.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") }
@@ -64,9 +61,8 @@ struct DatabaseFailure: Error, CustomStringConvertible {
     /// False for a host that is down, is starting, or is a standby.
     var isRefusal: Bool { !["08", "57"].contains(state.prefix(2)) }
 
-    /// Whether a server was reached that does not encrypt, or whose certificate cannot be verified.
-    ///
-    /// libpq has no codes for this.
+    /// Whether a server was reached that does not encrypt, or whose certificate cannot be verified: libpq has no codes
+    /// for this.
     var isOfEncryption: Bool { message.contains("SSL") || message.contains("certificate") }
 
     /// Whether the server allows no further connections, or the process no further file descriptors.
@@ -74,7 +70,7 @@ struct DatabaseFailure: Error, CustomStringConvertible {
 
     var description: String { state.isEmpty ? message : "\(message) (SQLSTATE \(state))" }
 
-    /// Returns a field of a server's message, by the letter that PostgreSQL's protocol gives it.
+    /// Returns a field of a server's message, by its letter in PostgreSQL's protocol.
     static func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String? {
         PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) }
     }
@@ -82,9 +78,7 @@ struct DatabaseFailure: Error, CustomStringConvertible {
 
 /// The reasons for which a connection stops waiting for the server.
 enum WaitingEnd: Error {
-    /// The task was canceled.
     case cancelled
-    /// The server did not answer in time.
     case timeout
 }
 #endif

@@ -14,7 +14,7 @@ final class DatabaseRows {
 
     deinit { PQclear(result) }
 
-    /// The number of rows that a statement without results inserted, changed or removed.
+    /// The number of rows that the statement inserted, changed or removed.
     var changedCount: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
     subscript(row: Int) -> DatabaseRow { DatabaseRow(rows: self, number: Int32(row)) }
@@ -46,7 +46,7 @@ struct DatabaseRow {
 
     func isNull(_ column: Int32) -> Bool { rows.isNull(number, column) }
 
-    /// Returns a `bigint`, an `integer` or a `boolean`; zero for `NULL`.
+    /// Returns a `bigint`, `integer`, `smallint` or `boolean`; zero for `NULL`.
     func integer(_ column: Int32) -> Int64 {
         let value = rows.value(number, column)
         switch value.count {
@@ -58,7 +58,6 @@ struct DatabaseRow {
         }
     }
 
-    /// Returns a `bigint`; nil for `NULL`.
     func optional(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
 
     func boolean(_ column: Int32) -> Bool { integer(column) != 0 }

@@ -2,7 +2,7 @@
 internal import Foundation
 
 extension ConnectionSettings {
-    /// Returns the name of a host that must be looked up; nil if its address is known.
+    /// Returns the name of a host that must be looked up; nil if it has an address or a socket.
     static func name(of host: Parameters) -> String? {
         guard let name = host["host"], !name.isEmpty, !name.hasPrefix("/"), !name.hasPrefix("@"),
             host["hostaddr"] == nil
@@ -12,8 +12,8 @@ extension ConnectionSettings {
 
     /// Returns a host once for each address of its name; nothing if the name is unknown.
     ///
-    /// Even if libpq connects without blocking, it blocks as long as it looks up a name. It goes to the next address of
-    /// a name only after an error, and not if an address does not answer.
+    /// libpq blocks while it looks up a name, even if it connects without blocking. It goes to the next address of a
+    /// name only after an error, and not if an address does not answer.
     static func addresses(
         of host: Parameters,
         resolving resolve: (String) -> [String] = ConnectionSettings.numericAddresses(of:)
@@ -24,7 +24,7 @@ extension ConnectionSettings {
         return addresses.map { host.merging(["hostaddr": $0]) { $1 } }
     }
 
-    /// Returns the addresses of a name, in numbers; nothing if the name is unknown.
+    /// Returns the numeric addresses of a name; nothing if the name is unknown.
     static func numericAddresses(of name: String) -> [String] {
         var hints = addrinfo()
         #if canImport(Glibc)

@@ -2,14 +2,13 @@
 internal import Foundation
 internal import Synchronization
 
-/// The lookups of hosts’ names that are under way, each on a thread of its own: the system’s resolver blocks, and
-/// cannot be stopped.
+/// The current lookups of hosts’ names, each on a thread of its own: the system’s resolver blocks, and cannot be
+/// stopped.
 ///
 /// Connections with the same settings share a lookup, so that a resolver that hangs holds one thread for each host.
 final class HostLookups: Sendable {
     typealias Parameters = ConnectionSettings.Parameters
 
-    /// The lookup of one host.
     final class Lookup: Sendable {
         private struct State {
             var addresses: [Parameters]?
@@ -22,7 +21,7 @@ final class HostLookups: Sendable {
             state = Mutex(State(addresses: addresses))
         }
 
-        /// The host once for each address; nothing if the name is unknown, nil as long as the lookup lasts.
+        /// The host once for each address; empty if the name is unknown, nil during the lookup.
         var addresses: [Parameters]? { state.withLock { $0.addresses } }
 
         fileprivate func add(_ pipe: WakePipe) { state.withLock { $0.waiting.append(pipe) } }
@@ -39,9 +38,9 @@ final class HostLookups: Sendable {
 
     private let underWay = Mutex<[Parameters: Lookup]>([:])
 
-    /// Begins the lookup of a host, or joins the one that is under way; it is over at once if the host has no name.
+    /// Begins the lookup of a host, or joins the current one; it is over at once if the host has no name.
     ///
-    /// The thread of the pipe is woken at the end. `resolve` returns the addresses of a host, and may block.
+    /// The end wakes the thread of the pipe. `resolve` returns the addresses of a host, and may block.
     func begin(
         _ host: Parameters,
         waking pipe: WakePipe,

@@ -2,24 +2,23 @@
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Determines for an adapter's connections which of the servers that they reach share one history of the data.
+/// Determines which of the servers that an adapter's connections reach share one history of the data.
 ///
 /// After a failover, the new primary may lack the last commits of the old one, and give their numbers to other
-/// collections and indexes. So a catalog is shared only by connections that see the same history, and a server that was
-/// left behind by a promotion is not used any more, also over connections that are still open.
+/// collections and indexes. Only connections that see the same history share a catalog. Open connections to a server
+/// that a promotion has left behind are no longer used.
 ///
 /// Timelines are compared only within a cluster, which `initdb` or `pg_upgrade` creates and standbys copy. Another
 /// cluster at the same address has a lineage of its own.
 ///
-/// The numbers of collections and indexes are also others in tables that were dropped and created anew, such as to
-/// restore a dump. Connections that have seen the former tables are not used any more either.
+/// Tables that were dropped and created anew, as for a restored dump, have other numbers too: connections that have
+/// seen the former tables are no longer used.
 final class ServerLineage: Sendable {
     private struct State {
-        /// The identifier of the cluster.
         var system: Int64?
-        /// The latest timeline of a server: PostgreSQL begins a new one with each promotion and each restoration.
+        /// The latest timeline: PostgreSQL begins a new one with each promotion and each restoration.
         var timeline: Int64 = 0
-        /// The tables whose numbers the catalog has (``StoreTail/tables``); nil if they are not known yet.
+        /// The tables whose numbers the catalog has (``StoreTail/tables``); nil if they are not known.
         var tables: Int64?
         var catalog = StoreCatalog()
     }
@@ -30,15 +29,14 @@ final class ServerLineage: Sendable {
     /// Makes later connections check that the server has a store.
     func expect(_ store: OpenStore) { self.store.withLock { $0 = store } }
 
-    /// The statement that returns the tables of a server with the expected store, and else no row; nil if no store is
-    /// expected yet.
+    /// The statement that returns the tables of a server, and no row without the expected store; nil if none is
+    /// expected.
     var expectation: DatabaseStatement? {
         store.withLock { $0 }?.nameStatement
     }
 
-    /// Returns the catalog for a new connection to a server; `tables` is nil if they are not known yet.
+    /// Returns the catalog for a new connection to a server, which the connections to the cluster share.
     ///
-    /// - Returns: The catalog that the connections to the cluster share.
     /// - Throws: ``DatabaseFailure`` if another server of the cluster has a later timeline.
     func catalog(
         on timeline: Int64,
@@ -66,7 +64,7 @@ final class ServerLineage: Sendable {
         return catalog
     }
 
-    /// Returns the tables whose numbers the catalog has: those that were found, if none were known.
+    /// Returns the tables whose numbers the catalog has, which are the found ones if none were known.
     func tables(orFirst found: Int64) -> Int64 {
         state.withLock { state in
             let tables = state.tables ?? found
@@ -75,8 +73,7 @@ final class ServerLineage: Sendable {
         }
     }
 
-    /// Returns whether the last connection was to a server of a timeline, so that no later one is known, and found these
-    /// tables; nil is any.
+    /// Returns whether a timeline is the latest one, and the tables, unless nil, are those of the catalog.
     func isLatest(_ timeline: Int64, _ tables: Int64?) -> Bool {
         state.withLock { state in
             state.timeline == timeline && (tables == nil || tables == state.tables)

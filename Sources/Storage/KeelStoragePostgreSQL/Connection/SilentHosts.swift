@@ -1,9 +1,7 @@
 #if PostgreSQL
 internal import Synchronization
 
-/// The hosts and addresses that are tried last.
-///
-/// They did not answer soon when a connection was last tried, or their names were unknown.
+/// The hosts and addresses to try last: they did not answer soon at the last attempt, or their names were unknown.
 final class SilentHosts: Sendable {
     typealias Parameters = ConnectionSettings.Parameters
 
@@ -15,7 +13,6 @@ final class SilentHosts: Sendable {
         return hosts.filter { !silent.contains($0) } + hosts.filter { silent.contains($0) }
     }
 
-    /// Records that hosts did not answer.
     func insert(_ hosts: Parameters...) {
         silent.withLock { silent in
             silent.formUnion(hosts)

@@ -7,14 +7,13 @@ internal import Synchronization
 final class StandbyPool: Sendable {
     private struct State {
         var sightings = TailSightings()
-        /// The time until which standbys are not tried, because none was reachable.
+        /// Until when standbys are not tried, because none was reachable.
         var absence = Duration.zero
     }
 
-    /// How long reads do without standbys after none was reachable.
     private static let absencePause = Duration.seconds(30)
 
-    /// Its connection for writing is never opened.
+    /// Its writing connection is never opened.
     private let standbys: ConnectionPool
     private let primary: ConnectionPool
     private let store: OpenStore
@@ -41,7 +40,6 @@ final class StandbyPool: Sendable {
 
     func close() async { await standbys.close() }
 
-    /// Whether no standby was reachable a short time ago.
     private var isAbsent: Bool {
         let now = timeline.now
         return state.withLock { now < $0.absence }
@@ -93,8 +91,7 @@ final class StandbyPool: Sendable {
     /// Runs a read on a standby.
     ///
     /// - Returns: The result; nil if the primary has to answer, because no standby is reachable or the read failed.
-    /// - Throws: `StorageError/Code/cancelled`, `StorageError/Code/closed`, or `StorageError/Code/timeout` for a read
-    ///   that takes too long.
+    /// - Throws: `StorageError/Code/cancelled`, `StorageError/Code/closed` or `StorageError/Code/timeout`.
     func reading<Value: Sendable>(
         isQuick: Bool,
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value?

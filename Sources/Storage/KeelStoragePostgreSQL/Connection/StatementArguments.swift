@@ -4,14 +4,14 @@ internal import KeelStorageAdapting
 
 /// The arguments of a statement, in PostgreSQL's binary format.
 ///
-/// Numbers are `bigint`, bytes and names are `bytea`: a name may contain any character, which `text` does not allow.
+/// Names are `bytea`: they may contain any character, which `text` does not allow.
 struct StatementArguments {
     private(set) var types: [Oid] = []
     private var bytes: [UInt8] = []
     /// The place of each argument in `bytes`; nil for `NULL`.
     private var places: [Range<Int>?] = []
 
-    /// The types of arguments, by the numbers that PostgreSQL gives them.
+    /// The types of arguments, as PostgreSQL numbers them.
     enum Kind {
         static let boolean: Oid = 16
         static let bytes: Oid = 17
@@ -66,7 +66,7 @@ struct StatementArguments {
         places.append(nil)
     }
 
-    /// Adds an argument of type `text`, for values that Keel itself chooses.
+    /// Adds a `text`, for values that Keel itself chooses.
     mutating func add(text: String) { add(Kind.text) { $0 += text.utf8 } }
 
     // MARK: Arrays

@@ -6,7 +6,7 @@ internal import Synchronization
 final class WakePipe: Sendable {
     private let reading: Int32
     private let writing: Int32
-    /// Whether a byte is in the pipe, so that it is never full.
+    /// Whether a byte is in the pipe, which is thus never full.
     private let isWoken = Atomic(false)
 
     /// - Throws: ``DatabaseFailure`` if the process has no file descriptors left.
@@ -33,14 +33,14 @@ final class WakePipe: Sendable {
         _ = write(writing, &byte, 1)
     }
 
-    /// Waits for a socket, or for none if it is negative, and for ``wake()``; not at all if the limit is negative.
+    /// Waits for a socket, or for none if it is negative, like ``wait(for:upTo:)``.
     ///
     /// - Returns: Whether the socket is ready.
     func wait(_ socket: Int32, _ events: Int16, upTo limit: Duration) throws -> Bool {
         try wait(for: [pollfd(fd: socket, events: events, revents: 0)], upTo: limit)[0]
     }
 
-    /// Waits for the first of several sockets, and for ``wake()``; not at all if the limit is negative.
+    /// Waits for the first of several sockets, or for ``wake()``, at most an hour; not at all if the limit is negative.
     ///
     /// - Returns: For each socket, whether it is ready.
     func wait(for sockets: [pollfd], upTo limit: Duration) throws -> [Bool] {
