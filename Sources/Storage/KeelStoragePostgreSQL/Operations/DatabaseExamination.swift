@@ -6,22 +6,23 @@ internal import KeelStorageAdapting
 struct DatabaseExamination {
     typealias Finding = PostgreSQLStorageAdapter.Finding
 
-    /// From this age on, a transaction is a warning, and from the second on a problem.
+    /// The ages in microseconds from which on a transaction is a warning, and a problem.
     static let longTransaction: (warning: Int64, problem: Int64) = (60_000_000, 900_000_000)
-    /// From this number of transactions on, the snapshot of a standby or a slot is a warning, and from the second on a
-    /// problem.
+    /// The numbers of transactions from which on the snapshot of a standby or a slot is a warning, and a problem.
     ///
     /// A standby without queries reports its snapshot only every ten seconds.
     static let oldSnapshot: (warning: Int64, problem: Int64) = (100_000, 1_000_000)
-    /// From this lag on, a standby is a warning.
+    /// The lag in microseconds above which a standby is a warning.
     static let longLag: Int64 = 10_000_000
-    /// The size of the write-ahead log that an unused slot may keep.
+    /// The bytes of the write-ahead log above which an unused slot is a warning.
     static let largeSlot: Int64 = 1 << 30
 
     let connection: DatabaseConnection
     let configuration: PostgreSQLStorageAdapter.Configuration
 
-    /// A failed part is a finding, and does not end the others; a right that the role lacks is a finding once.
+    /// Returns the findings of all parts.
+    ///
+    /// A part that fails is a finding; a missing right of the role is one only once.
     func findings() -> [Finding] {
         let parts: [(String, () throws -> [Finding])] = [
             ("role", role), ("settings", settings), ("replication", replication),
@@ -320,7 +321,7 @@ struct DatabaseExamination {
         return try findings + snapshots() + slots()
     }
 
-    /// The old snapshots that standbys and slots hold; ``transactions()`` has those of this server.
+    /// Returns old snapshots that standbys and slots hold; ``transactions()`` has those of this server.
     private func snapshots() throws -> [Finding] {
         let rows = try rows(
             """

@@ -10,7 +10,7 @@ extension PostgreSQLStorageAdapter {
             case good
             /// Working, but at risk.
             case warning
-            /// Not working.
+            /// Not working, or to be remedied at once.
             case problem
         }
 
@@ -18,7 +18,7 @@ extension PostgreSQLStorageAdapter {
         public var subject: String
         /// The state of the subject.
         public var state: State
-        /// The finding, in one sentence.
+        /// The finding, in a sentence or a phrase.
         public var detail: String
         /// The remedy; nil if none is needed.
         public var advice: String?
@@ -37,7 +37,6 @@ extension PostgreSQLStorageAdapter {
     }
 }
 
-/// Numbers as an operator reads them.
 enum Shown {
     /// Returns a size such as `1.2 GiB`.
     static func bytes(_ count: Int64) -> String {

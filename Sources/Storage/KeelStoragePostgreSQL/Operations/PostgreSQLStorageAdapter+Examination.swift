@@ -5,13 +5,14 @@ internal import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     /// Examines a database for an operator: hosts, settings, transactions, standbys, tables and the change log.
     ///
-    /// The call changes nothing, and needs no store in the database. Some results need the right `pg_monitor`; a
-    /// finding says so if the role lacks it. A part that cannot be examined is a finding, too.
+    /// The call changes nothing, and needs no store in the database. If no host accepts writes, only the hosts are
+    /// examined. Some results need the role `pg_monitor`; a finding says so if the adapter's role lacks it. A part that
+    /// cannot be examined is a finding, too.
     ///
     /// - Parameters:
     ///   - location: The address of the database.
     ///   - configuration: The settings of the adapters that use the database.
-    /// - Returns: The findings, those of the hosts first.
+    /// - Returns: The findings, those of the hosts first; a single one if the URL cannot be used.
     public static func examine(
         _ location: PostgreSQLStorageLocation,
         configuration: Configuration = Configuration()
@@ -50,7 +51,7 @@ private struct HostExamination: Sendable {
     private struct Facts: Sendable {
         var version = ""
         var isStandby = false
-        /// How far the standby is behind, in microseconds; nil if it has replayed what it has received.
+        /// How far a standby is behind, in microseconds; nil if it has replayed what it has received.
         var lag: Int64?
         var timeline: Int64?
         var encryption: String?
@@ -127,7 +128,7 @@ private struct HostExamination: Sendable {
         return findings
     }
 
-    /// Returns the finding of the host; it is a smaller one if another host is the primary.
+    /// Returns the finding of the host, only a warning if another host is the primary.
     private func finding(isReplaced: Bool) -> PostgreSQLStorageAdapter.Finding {
         let parameters = settings.hosts.first ?? [:]
         let name = parameters["host"] ?? parameters["hostaddr"] ?? "localhost"

@@ -7,7 +7,7 @@ extension PostgreSQLStorageAdapter {
     ///
     /// | Metric | Kind |
     /// |---|---|
-    /// | `keel_postgresql_up` | Gauge: 1, or 0 while the server does not answer within five seconds |
+    /// | `keel_postgresql_up` | Gauge: 1, or 0, without the others, while the statistics fail or take more than five seconds |
     /// | `keel_postgresql_groups`, `…_failed_groups`, `…_writes` | Counters |
     /// | `keel_postgresql_tail_wait_seconds` | Counter of seconds; divide its rate by that of the groups |
     /// | `keel_postgresql_longest_tail_wait_seconds` | Gauge |
@@ -17,14 +17,14 @@ extension PostgreSQLStorageAdapter {
     /// | `keel_postgresql_oldest_transaction_seconds` | Gauge |
     /// | `keel_postgresql_oldest_snapshot_transactions` | Gauge |
     /// | `keel_postgresql_feed_lag_seconds` | Gauge, while the adapter follows changes |
-    /// | `keel_postgresql_standby_lag_seconds`, `…_bytes` | Gauges by `standby` |
+    /// | `keel_postgresql_standby_lag_seconds`, `…_standby_lag_bytes` | Gauges by `standby` |
     ///
     /// All have the dimension `store`. ``metricsText(label:)`` has the same metrics.
     ///
     /// - Parameters:
     ///   - label: The name of the store.
     ///   - factory: The metrics factory; nil for swift-metrics' factory at the time of this call.
-    ///   - interval: The time between two reports.
+    ///   - interval: The pause between two reports.
     public func reportMetrics(
         label: String = "storage",
         to factory: (any MetricsFactory)? = nil,
@@ -38,7 +38,6 @@ extension PostgreSQLStorageAdapter {
     }
 }
 
-/// The reports of one adapter's statistics.
 struct StatisticsReport {
     private let store: String
     private let factory: any MetricsFactory

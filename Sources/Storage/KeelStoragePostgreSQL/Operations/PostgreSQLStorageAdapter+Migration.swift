@@ -4,19 +4,18 @@ public import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     /// A change of a database's tables from one version to another.
     public struct Migration: Sendable, Hashable {
-        /// The version of the tables before; 0 for a database without them.
+        /// The version of the tables before; 0 without tables.
         public var from: Int
         /// The version of the tables of this program.
         public var to: Int
-        /// The statements of the transaction; empty if the tables have the version already.
+        /// The statements of the transaction; empty if the tables had the version already.
         public var statements: [String]
     }
 
     /// Creates the tables in a database that lacks them, or completes those of an earlier version of Keel.
     ///
     /// An adapter does this itself when it opens a store; call it for a database whose programs lack the right to do
-    /// so. It waits for running commits of all stores, and later commits wait for it. Stores are created by the
-    /// adapters that open them.
+    /// so. It waits for running commits of all stores, and later commits and reads wait for it. It creates no store.
     ///
     /// - Parameters:
     ///   - location: The address of the database.
@@ -24,8 +23,8 @@ extension PostgreSQLStorageAdapter {
     ///   - isDryRun: Whether the database is left as it is.
     /// - Returns: The steps that were taken, or would be.
     /// - Throws: `StorageError/Code/schemaTooNew` for a store of a later version, `StorageError/Code/permissionDenied`
-    ///   for a role without the rights, `StorageError/Code/busy` for tables that stay locked, and the errors of opening
-    ///   an adapter.
+    ///   for a role without the rights, `StorageError/Code/busy` for tables that stay locked for a minute, and the
+    ///   errors of connecting.
     public static func migrate(
         _ location: PostgreSQLStorageLocation,
         configuration: Configuration = Configuration(),

@@ -12,51 +12,53 @@ extension PostgreSQLStorageAdapter {
             public var name: String
             /// The state, such as `streaming`; empty if the role may not see it.
             public var state: String
-            /// Whether the primary waits for the standby's confirmation of each commit.
+            /// Whether commits may wait for the standby's confirmation; false if the role may not see it.
             public var isSynchronous: Bool
-            /// How long ago the primary wrote what the standby has replayed; nil if unknown.
+            /// The delay of the standby's replay, zero if it has replayed everything; nil if unknown.
             public var lag: Duration?
-            /// The size of the write-ahead log that the standby has not replayed; nil if unknown.
+            /// The size of the write-ahead log that the standby has not replayed, in bytes; nil if unknown.
             public var lagBytes: Int64?
         }
 
-        /// The number of groups of commits that were written; each is one transaction.
+        /// The number of groups of commits that did not fail; each is one transaction.
         public var groupCount = 0
-        /// The number of groups that failed as a whole.
+        /// The number of groups that failed as a whole; the adapter may then have written their batches one by one.
         public var failedGroupCount = 0
-        /// The number of writes in the groups.
+        /// The number of writes in the groups, including those of rejected batches.
         public var writeCount = 0
-        /// The sum of the times in which groups waited for the row of the store, including one round trip to the server.
+        /// The sum of the times until groups had the lock on the row of the store, including at least one round trip to
+        /// the server.
         public var tailWait = Duration.zero
         /// The longest such time within the last minute or two.
         public var longestTailWait = Duration.zero
         /// The number of reads that allowed staleness and that a standby answered.
         public var standbyReadCount = 0
-        /// The number of reads that a standby might have answered, but that went to the primary: no standby was
-        /// reachable, or it failed or was behind.
+        /// The number of reads that allowed enough staleness, but were left to the primary: no standby was reachable,
+        /// or it failed or was behind.
         public var standbyFallbackCount = 0
-        /// The number of calls that wait for their turn to write; reads do not count.
+        /// The number of calls that wait for their turn to write.
         public var waitingCallCount = 0
-        /// The number of connections that read, at most ``PostgreSQLStorageAdapter/Configuration/readerCount``.
+        /// The number of connections that read from the primary, at most
+        /// ``PostgreSQLStorageAdapter/Configuration/readerCount``.
         public var readerCount = 0
-        /// The number of connections that the adapter does without, because the server refused them: for at least 30
-        /// seconds.
+        /// The number of connections that the adapter does without, for at least 30 seconds, because the server refused
+        /// them.
         public var refusedReaderCount = 0
-        /// The age of the oldest change that the adapter has not announced to its listeners yet; nil if it follows no
+        /// The age of the oldest change that the adapter has not announced to its listeners; nil if it follows no
         /// changes.
         public var feedLag: Duration?
-        /// The age of the oldest transaction of the database, which keeps the server from cleaning up; nil if there is
+        /// The age of the oldest transaction of the database that keeps the server from cleaning up; nil if there is
         /// none.
         ///
-        /// Transactions of other roles count only if ``seesOtherRoles`` is true.
+        /// Sessions of other roles count only if ``seesOtherRoles`` is true; prepared transactions always count.
         public var oldestTransaction: Duration?
         /// The age of the oldest snapshot that keeps the server from cleaning up, as the number of transactions since;
         /// nil if there is none.
         ///
-        /// It may also be the snapshot of a query on a standby with `hot_standby_feedback`, or of a replication slot.
-        /// Those of other roles count only if ``seesOtherRoles`` is true.
+        /// It may be the snapshot of a replication slot, or of a query on a standby with `hot_standby_feedback`.
+        /// Sessions and standbys count only as far as ``seesOtherRoles`` is true.
         public var oldestSnapshotTransactionCount: Int?
-        /// Whether the adapter's role sees the transactions of other roles, and the lags of standbys: `pg_monitor`.
+        /// Whether the adapter's role sees the sessions of other roles and the lags of standbys, as with `pg_monitor`.
         public var seesOtherRoles = false
         /// The standbys of the primary, in the order of their names.
         public var standbys: [Standby] = []
@@ -67,7 +69,7 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Returns the figures of this moment, with one round trip to the server.
+    /// Returns the current figures, with one round trip to the server.
     ///
     /// - Throws: The error of a read if the server cannot be asked.
     public func statistics() async throws(StorageError) -> Statistics {
@@ -94,9 +96,9 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Returns the statistics for a report; nil if the server does not answer within five seconds.
+    /// Returns the statistics for a report; nil if they fail or take more than five seconds.
     ///
-    /// Prometheus waits ten seconds for a page. One that came later would not say that the server is silent.
+    /// Prometheus waits ten seconds for a page. A later one would not say that the server is silent.
     func reportedStatistics() async -> Statistics? {
         let context = StorageContext().limited(to: .seconds(5), on: configuration.clock)
         return try? await context.run { () async throws(StorageError) -> Statistics in
@@ -106,7 +108,6 @@ extension PostgreSQLStorageAdapter {
 }
 
 extension PostgreSQLStorageAdapter.Statistics {
-    /// Adds the figures that the server knows.
     fileprivate func completed(
         of store: OpenStore,
         after followed: Int64?,
@@ -163,8 +164,8 @@ extension PostgreSQLStorageAdapter.Statistics.Standby {
 
 /// Queries about the sessions of a server.
 enum ServerActivity {
-    /// The transactions that keep the server from removing old versions of rows in this database: the age in
-    /// microseconds, the process, the program, the role, the state, and the name of a prepared one.
+    /// The transactions that keep the server from removing old versions of rows in this database: age in microseconds,
+    /// process, program, role, state, and name of a prepared one.
     static let transactions = """
         SELECT (extract(epoch FROM clock_timestamp() - xact_start) * 1000000)::bigint AS age, pid,
             application_name::text AS program, usename::text AS role, coalesce(state, '')::text AS state, NULL AS gid
@@ -177,7 +178,6 @@ enum ServerActivity {
         FROM pg_prepared_xacts WHERE database = current_database()
         """
 
-    /// The age of the oldest of the ``transactions``; `NULL` without any.
     static let oldestAge = "SELECT max(age) FROM (\(transactions)) t"
 
     /// The snapshots that keep the server from removing old versions of rows in this database: the number of
@@ -201,8 +201,8 @@ enum ServerActivity {
 
     /// The standbys: name, state, whether it is synchronous, and the lag in microseconds and in bytes.
     ///
-    /// The lags are `NULL` where the role may not see them, and until the standby has reported. A standby that has
-    /// replayed everything reports no lag after a while.
+    /// The lags are `NULL` if the role may not see them, and until the standby has reported. The server reports no lag
+    /// of a standby that has replayed everything a while ago.
     static let standbys = """
         SELECT application_name::text, coalesce(state, '')::text, coalesce(sync_state IN ('sync', 'quorum'), false),
             CASE WHEN bytes = 0 THEN 0 ELSE (extract(epoch FROM replay_lag) * 1000000)::bigint END, bytes

@@ -2,7 +2,7 @@
 public import KeelStorageAdapting
 
 extension PostgreSQLStorageAdapter {
-    /// The SQL of the adapter as a script of `psql`: the tables, and the statements of a commit, reads, and changes.
+    /// The main SQL statements of the adapter as a script of `psql`: the tables, commits, reads and changes.
     ///
     /// To find out whether Keel can run on another server that speaks PostgreSQL's protocol, run the script with `psql
     /// -f` in an empty database. It ends at the first statement that the server rejects.
@@ -15,7 +15,7 @@ extension PostgreSQLStorageAdapter {
     }
 }
 
-/// A script of statements as the adapter sends them, for documents of its own.
+/// A script of statements as the adapter sends them, for sample documents.
 private struct StatementScript {
     private let store = OpenStore(number: 1, epoch: 1)
     /// A connection that is never opened.
@@ -248,7 +248,6 @@ private struct StatementScript {
 }
 
 extension StoreTail {
-    /// The tail of a store without changes.
     fileprivate static var empty: Self {
         Self(
             sequence: 0,

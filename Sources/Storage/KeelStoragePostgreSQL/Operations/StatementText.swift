@@ -50,9 +50,7 @@ extension StatementArguments {
 }
 
 extension DatabaseStatement {
-    /// The statement as a script of `psql` sends it.
-    ///
-    /// A statement with arguments is prepared under a name, so that its text stays as Keel sends it.
+    /// The statement for `psql`; prepared if it has arguments, so that its text stays as Keel sends it.
     func script(named name: String) -> String {
         guard arguments.count > 0 else { return "\(sql);" }
         let literals = arguments.literals

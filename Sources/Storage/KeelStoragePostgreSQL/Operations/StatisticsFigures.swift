@@ -5,7 +5,7 @@ internal import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     /// Returns ``statistics()`` in Prometheus's text format, for an endpoint that is scraped.
     ///
-    /// `keel_postgresql_up` is 0, without other figures, while the server does not answer within five seconds.
+    /// `keel_postgresql_up` is 0, without other figures, while the statistics fail or take more than five seconds.
     ///
     /// - Parameter label: The name of the store, the label `store` of each metric.
     /// - Returns: The text.
@@ -16,7 +16,7 @@ extension PostgreSQLStorageAdapter {
     /// Returns the statistics of several stores as one text, like ``metricsText(label:)``.
     ///
     /// - Parameter stores: The adapters and the labels of their stores.
-    /// - Returns: The text, in which each metric has a line for each store.
+    /// - Returns: The text, which has the lines of a metric together.
     public static func metricsText(
         _ stores: [(label: String, adapter: PostgreSQLStorageAdapter)]
     ) async -> String {
@@ -49,7 +49,7 @@ extension PostgreSQLStorageAdapter {
     }
 }
 
-/// A figure as monitoring systems take it.
+/// A figure for monitoring systems.
 struct StatisticsFigure {
     /// The name, after `keel_postgresql_`.
     let name: String
@@ -57,7 +57,7 @@ struct StatisticsFigure {
     /// Whether the value only grows.
     var isCounter = false
     let value: Double
-    /// The label of a standby, if the figure is that of one.
+    /// The label of the standby, if the figure is of one.
     var standbys: [(String, String)] = []
 
     static func isUp(_ isUp: Bool) -> Self {
@@ -66,7 +66,7 @@ struct StatisticsFigure {
 }
 
 extension PostgreSQLStorageAdapter.Statistics {
-    /// The figures, those with the same name one after the other.
+    /// The figures, those with the same name next to each other.
     var figures: [StatisticsFigure] {
         func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
         func counter(_ name: String, _ help: String, _ value: Double) -> StatisticsFigure {

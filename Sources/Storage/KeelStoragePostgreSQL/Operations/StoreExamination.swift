@@ -6,15 +6,14 @@ internal import KeelStorageAdapting
 struct StoreExamination {
     typealias Finding = PostgreSQLStorageAdapter.Finding
 
-    /// The number of dead rows from which on a table with a fifth of them is a warning.
+    /// The number of dead rows above which a table with more than a fifth of them is a warning.
     static let manyDeadRows: Int64 = 10_000
-    /// The size of the table of tails from which on it is a warning.
+    /// The size of the table of tails above which it is a warning.
     static let largeTails: Int64 = 16 << 20
 
     let connection: DatabaseConnection
     let configuration: PostgreSQLStorageAdapter.Configuration
 
-    /// The parts of the examination, by their subjects.
     var parts: [(String, () throws -> [Finding])] {
         [
             ("store", store), ("tables", tables), ("indexes", indexes), ("change log", log),
@@ -31,7 +30,7 @@ struct StoreExamination {
 
     // MARK: The store
 
-    /// The store's number, tail and present clock; nil if the database lacks the store or its present tables.
+    /// The store's number and tail; nil if the database lacks the store or its present tables.
     private func opened() throws -> (number: Int64, tail: StoreTail)? {
         guard try StoreTables.version(in: connection) == StoreTables.version else { return nil }
         let rows = try rows("SELECT store, \(StoreTail.columns) FROM keel.stores WHERE name = $1") {

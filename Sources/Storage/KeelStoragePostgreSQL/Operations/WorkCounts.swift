@@ -1,21 +1,19 @@
 #if PostgreSQL
 internal import Synchronization
 
-/// Counts the groups of commits of an adapter, and its reads that allow staleness.
 final class WorkCounts: Sendable {
     struct Values {
         var groups = 0
         var failedGroups = 0
         var writes = 0
-        /// The sum of the times in which groups waited for the tail.
         var tailWait = Duration.zero
-        /// The reads that standbys answered, and those that they could have answered but the primary did.
+        /// The reads that standbys answered, and those that were left to the primary.
         var standbyReads = 0
         var standbyFallbacks = 0
         fileprivate var longest = Window()
     }
 
-    /// The longest wait in one minute and in the minute before.
+    /// The longest wait in the present minute, and in the one before.
     fileprivate struct Window {
         private static let length = Duration.seconds(60)
 
@@ -54,14 +52,12 @@ final class WorkCounts: Sendable {
 
     func countFailure() { values.withLock { $0.failedGroups += 1 } }
 
-    /// Counts a read that a standby may answer.
     func countRead(isOnStandby: Bool) {
         values.withLock { values in
             if isOnStandby { values.standbyReads += 1 } else { values.standbyFallbacks += 1 }
         }
     }
 
-    /// Adds the time in which a group waited for the tail.
     func add(_ wait: Duration) {
         values.withLock { values in
             values.tailWait += wait
