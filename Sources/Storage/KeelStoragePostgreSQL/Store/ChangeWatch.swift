@@ -7,15 +7,14 @@ internal import Synchronization
 /// Raises a signal when any adapter has committed to the store.
 ///
 /// The first waiting request starts a thread with a connection of its own. On a direct connection, the server announces
-/// commits; an announcement is only a hint to read the sequence in the store's tail. A pooler does not forward
-/// announcements, so behind one the thread polls the sequence while requests wait.
+/// commits; an announcement is only a hint to read the sequence in the tail. A pooler forwards none, so behind one the
+/// thread polls the sequence while requests wait.
 final class ChangeWatch: Sendable {
     private struct State {
         var waiterCount = 0
         /// The highest sequence that the signal was raised for, or that a waiting request has seen.
         var sequence = Int64.min
         var hasThread = false
-        /// Whether the server announces commits to the thread's connection.
         var isListening = false
         var isClosed = false
     }
@@ -47,7 +46,7 @@ final class ChangeWatch: Sendable {
 
     deinit { close() }
 
-    /// Returns the statement by which a commit is announced.
+    /// Returns the statement that announces a commit.
     static func announcement(of store: Int64) -> DatabaseStatement {
         DatabaseStatement("SELECT pg_notify('keel', $1)") { $0.add(text: "\(store)") }
     }
@@ -74,7 +73,7 @@ final class ChangeWatch: Sendable {
 
     func end() { state.withLock { $0.waiterCount -= 1 } }
 
-    /// The sequence up to which listeners know of changes; nil if nothing is followed at the moment.
+    /// The sequence up to which listeners know of changes; nil if nothing is followed.
     var followed: Int64? {
         state.withLock {
             $0.hasThread && ($0.isListening || $0.waiterCount > 0) ? $0.sequence : nil
@@ -105,7 +104,7 @@ final class ChangeWatch: Sendable {
         thread.start()
     }
 
-    /// Raises the signal if there is a new sequence; returns how long to wait until the next turn, or nil at the end.
+    /// Raises the signal if there is a new sequence; returns the time until the next turn, nil at the end.
     private func turn(_ follower: inout Follower) -> Duration? {
         let (isClosed, isWaiting, known) = state.withLock {
             ($0.isClosed, $0.waiterCount > 0, $0.sequence)
@@ -130,13 +129,12 @@ final class ChangeWatch: Sendable {
         return isWaiting ? follower.pause : .seconds(3600)
     }
 
-    /// The connection of the thread.
     private struct Follower {
         private let connection: DatabaseConnection
         private let store: Int64
         /// Whether the server announces commits to the connection.
         private(set) var isListening = false
-        /// How long to wait before the sequence is read again, without announcements.
+        /// The time until the sequence is read again, without announcements.
         var pause = ChangeWatch.shortestPause
 
         init(_ connection: DatabaseConnection, store: Int64) {
@@ -144,7 +142,7 @@ final class ChangeWatch: Sendable {
             self.store = store
         }
 
-        /// Returns the sequence of the store's last change; nil if it is unknown at the moment.
+        /// Returns the sequence of the store's last change; nil if it is unknown.
         mutating func sequence(isWanted: Bool) -> Int64? {
             do {
                 if !connection.isOpen {

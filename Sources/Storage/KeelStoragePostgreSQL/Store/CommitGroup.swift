@@ -1,38 +1,36 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// A group of commits: one transaction, in two round trips to the server.
+/// A group of commits: one transaction, usually in two round trips to the server.
 ///
 /// The first locks the store's tail and reads what the batches need; the second writes everything and commits. In
 /// between, each batch is computed in memory over the effects of those before it. A rejected batch has written nothing;
 /// an error of the database rolls back the whole group.
 ///
-/// The tail stays locked until the commit is visible. No other commit of the store can come in between, so no batch
-/// fails because of others that were faster, and no statement waits for another lock.
+/// The tail stays locked until the commit is visible, so commits of the store never conflict in the database, and no
+/// statement waits for another lock.
 struct CommitGroup {
-    /// A document that the group may write or has written.
     private struct Place {
         var stored: CommitDraft.Stored
-        /// The body as it is stored.
+        /// The body as stored.
         var sealed: [UInt8]?
-        /// The document's number, also after the group has removed it: it gets the number again.
+        /// The document's number, which it keeps when the group removes it and writes it again.
         var number: Int64?
     }
 
     private let connection: DatabaseConnection
     private let store: OpenStore
-    /// The number of the group among those of the adapter.
+    /// The number of the group in its adapter.
     private let group: Int64
     private(set) var tail: StoreTail
     let indexes: IndexSet
-    /// The server's timeline.
     private let timeline: Int64
-    /// Distinguishes this group's changes from others with the same sequences (`LogPoint`).
+    /// Distinguishes the group's changes from others with the same sequences (`LogPoint`).
     private let mark: Int64
     private var places: [DocumentPath: Place]
     private var receipts: [[UInt8]: CommitReceipt]
     private var clients: [[UInt8]: (number: Int64, mutation: Int64)]
-    /// The collections that this group has numbered; the catalog learns of them after the commit.
+    /// The collections that the group has numbered, for the catalog after the commit.
     private(set) var numbered: [CollectionPath: Int64] = [:]
     private(set) var changeCount = 0
     private var writes: GroupWrites
@@ -78,7 +76,6 @@ struct CommitGroup {
         mark = LogPoint.newMark(in: period == 0 ? LogPoint.newPeriod() : period)
     }
 
-    /// The statement that begins a transaction that writes.
     static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
     /// Returns the statements that begin a transaction that writes.
@@ -301,13 +298,13 @@ struct CommitGroup {
 
     // MARK: The end
 
-    /// Writes what the batches so far have changed, without committing.
+    /// Writes the changes so far, without committing.
     private mutating func flush() throws {
         let statements = writes.statements()
         if !statements.isEmpty { try connection.run(statements) }
     }
 
-    /// Removes some rows that are older than the retention; returns whether nothing is left to remove.
+    /// Removes some rows that are older than the retention; returns whether the group need not remove more.
     mutating func trim(to retention: LogRetention) throws -> Bool {
         guard hasWrites else { return true }
         try flush()
@@ -317,7 +314,8 @@ struct CommitGroup {
 
     /// Writes the rest and commits.
     ///
-    /// - Throws: An error whose effect is unknown only if the server cannot be asked for the outcome.
+    /// - Throws: An error. Its effect is unknown if the server does not answer in time, no standby confirms the commit,
+    ///   or the outcome cannot be found out after a lost connection.
     mutating func commit() throws {
         guard hasWrites else {
             try connection.run(DatabaseStatement("ROLLBACK"))

@@ -1,7 +1,6 @@
 #if PostgreSQL
 public import KeelStorageAdapting
 
-/// The tables of a store, for the check of their integrity.
 struct DatabaseTables: CheckedTables {
     private let snapshot: TableSnapshot
     private let tail: StoreTail
@@ -11,7 +10,7 @@ struct DatabaseTables: CheckedTables {
         self.tail = tail
     }
 
-    /// The server checks its files itself: see `pg_amcheck`.
+    /// Empty: the server checks its files itself, with `pg_amcheck`.
     func damage() -> [String] { [] }
 
     func indexes() throws -> [StoredIndex] { try snapshot.storedIndexes() }
@@ -134,12 +133,13 @@ extension PostgreSQLStorageAdapter {
     /// The result of ``checkIntegrity(onProgress:)``.
     public typealias IntegrityReport = KeelStorageAdapting.IntegrityReport
 
-    /// Checks every document, and every index entry against the documents.
+    /// Checks every document, and the entries of indexes against the documents.
     ///
-    /// The call reads the whole store in one snapshot, on a connection of its own; writers can continue, but the server
-    /// cannot clean up behind them before the check ends. For the server's own files, see `pg_amcheck`.
+    /// The call reads the whole store in one snapshot, on a connection of its own, and waits up to an hour for each
+    /// answer. Writers can continue, but the server cannot clean up behind them before the check ends. Of searches,
+    /// only the number of documents is checked. For the server's own files, see `pg_amcheck`.
     ///
-    /// - Parameter onProgress: Receives the number of documents that have been checked, every thousand documents.
+    /// - Parameter onProgress: Receives the number of checked documents, every thousand.
     /// - Returns: The problems, and the number of documents.
     /// - Throws: The error of a read that fails as a whole; damage is reported in the result.
     public func checkIntegrity(

@@ -15,7 +15,7 @@ struct EntryWriter {
         self.row = row
     }
 
-    /// Changes only the entries that differ between two bodies.
+    /// Writes the entries that differ between two bodies.
     func replace(
         _ before: DocumentBody?,
         by after: DocumentBody?,

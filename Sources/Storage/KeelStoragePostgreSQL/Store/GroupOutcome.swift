@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// The outcome of a group whose connection was lost while it was being committed.
+/// The outcome of a group whose connection was lost during its commit.
 struct GroupOutcome {
     private let group: Int64
     private let store: OpenStore
@@ -15,8 +15,8 @@ struct GroupOutcome {
 
     /// Returns the statement that records a group as the last one of its adapter.
     ///
-    /// A group without changes does not advance the sequence, so the row has the time of the clock if that is later.
-    /// Trimming finds the rows of adapters that are gone by this time.
+    /// Trimming finds the rows of lost adapters by their time: the sequence, or the clock if that is later, because a
+    /// group without changes does not advance the sequence.
     static func record(
         of group: Int64,
         at tail: StoreTail,
@@ -38,8 +38,8 @@ struct GroupOutcome {
     /// Waits until the group is known to be committed, and confirmed like any commit.
     ///
     /// - Returns: Whether the server has warned that a standby has not confirmed it.
-    /// - Throws: The failure, if the group never takes effect; otherwise, where no server with the store answers in
-    ///   time, an error with an unknown effect.
+    /// - Throws: The failure, if the group never takes effect. An error with an unknown effect, if the server lacks the
+    ///   store or none answers in time.
     func find(after failure: DatabaseFailure) throws -> Bool {
         let deadline = ContinuousClock.now + connection.answerLimit
         var last: any Error = failure
@@ -85,8 +85,7 @@ struct GroupOutcome {
         return true
     }
 
-    /// Returns the statements of which the third one finds the last group of an adapter, in a transaction that stays
-    /// open.
+    /// Returns statements whose third one finds the last group of an adapter, in a transaction that stays open.
     static func question(about store: OpenStore) -> [DatabaseStatement] {
         // The lock waits for the former connection's process, should the server still be at work for it.
         [
@@ -101,8 +100,8 @@ struct GroupOutcome {
 
     /// Returns the statements that end the question about a committed group.
     ///
-    /// A server that was restarted has the groups that waited for a standby, whether or not the standby has them. The
-    /// write comes later in the log of the server, so a standby that confirms it has the group too.
+    /// After a restart, a server has the groups that waited for a standby, whether or not the standby has them. This
+    /// write is later in the server's log, so a standby that confirms it has the group too.
     static func confirmation(of group: Int64, in store: OpenStore) -> [DatabaseStatement] {
         [
             DatabaseStatement(

@@ -26,7 +26,6 @@ struct GroupReading {
         names = batches.compactMap { $0.origin?.client }
     }
 
-    /// The statements that lock the tail, and read documents, receipts and clients.
     var statements: [DatabaseStatement] {
         var statements = [store.tailStatement(isLocking: true), documentStatement]
         if !ids.isEmpty {
@@ -121,7 +120,6 @@ struct GroupReading {
         return receipts
     }
 
-    /// Returns the known clients, by their names.
     func clients(_ rows: ArraySlice<DatabaseRows>) -> [[UInt8]: (number: Int64, mutation: Int64)] {
         guard !names.isEmpty, let rows = rows.last else { return [:] }
         var clients: [[UInt8]: (number: Int64, mutation: Int64)] = [:]

@@ -11,7 +11,6 @@ struct GroupWrites {
         let content: (document: Document, body: [UInt8])?
     }
 
-    /// A word in a field of a document.
     struct Word: Hashable {
         let index: Int64
         let collection: Int64
@@ -20,7 +19,7 @@ struct GroupWrites {
         let field: Int64
     }
 
-    /// A former state of a document, until a time.
+    /// The state of a document until a time.
     struct Image {
         let time: Int64
         let collection: Int64
@@ -41,7 +40,7 @@ struct GroupWrites {
         let origin: (client: Int64, mutation: Int64)?
     }
 
-    /// The receipt of a batch with an id, as stored.
+    /// The receipt of a batch, as stored.
     struct Receipt {
         let id: String
         let time: Int64
@@ -54,7 +53,7 @@ struct GroupWrites {
     /// The last state of each document, by its number.
     private var documents: [Int64: DocumentRow] = [:]
     let entries = PendingEntries()
-    /// The words to add or remove; of the changes of one word, the last one counts.
+    /// The last change of each word; true for a removal.
     private var words: [Word: Bool] = [:]
     private var changes: [LoggedRow] = []
     private var images: [Image] = []
@@ -384,12 +383,12 @@ struct GroupWrites {
     }
 }
 
-/// The words of documents, as the table `words` holds them.
+/// The words of documents in the table `words`.
 enum StoredWord {
     /// The longest word in bytes; longer ones are cut, and the documents themselves decide.
     static let longest = SearchFilter.longestWord
 
-    /// Returns the distinct words of a text, which are separated by spaces.
+    /// Returns the distinct words of a text.
     static func distinct(in text: String) -> Set<[UInt8]> {
         Set(text.utf8.split(separator: UInt8(ascii: " ")).map { Array($0.prefix(longest)) })
     }

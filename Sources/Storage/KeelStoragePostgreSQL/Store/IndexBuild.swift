@@ -1,13 +1,12 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// The steps of a build hold the store's tail, so that no commit comes in between.
+/// The steps hold the store's tail, so that no commit comes in between.
 extension IndexBuild {
     private static let documentsPerStep = 500
 
     // MARK: Declaring and dropping
 
-    /// Adds definitions that the store lacks.
     static func declare(_ kinds: [StoredIndex.Kind], in snapshot: TableSnapshot) throws {
         for kind in kinds {
             // The number of an index is never used again.
@@ -42,7 +41,7 @@ extension IndexBuild {
         _ = try snapshot.run("UPDATE keel.stores SET generation = generation + 1 WHERE store = $1")
     }
 
-    /// Removes some entries of a dropped index, and finally its definition; returns whether there is more to do.
+    /// Removes some entries of a dropped index, and finally its definition; returns whether there was one.
     static func removeDropped(in snapshot: TableSnapshot) throws -> Bool {
         let open = try snapshot.run(
             "SELECT ix FROM keel.indexes WHERE store = $1 AND built = \(dropped) ORDER BY ix LIMIT 1"
@@ -65,9 +64,10 @@ extension IndexBuild {
 
     // MARK: Building
 
-    /// Writes the entries of some documents for the indexes with the least progress.
+    /// Removes some entries of a dropped index, or writes those of some documents for the indexes with the least
+    /// progress.
     ///
-    /// - Returns: Whether there is more to do.
+    /// - Returns: Whether there may be more to do.
     mutating func step(in snapshot: TableSnapshot) throws -> Bool {
         if try Self.removeDropped(in: snapshot) { return true }
         guard var step = next(of: try snapshot.storedIndexes()) else { return false }

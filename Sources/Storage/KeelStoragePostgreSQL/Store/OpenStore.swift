@@ -11,11 +11,11 @@ final class OpenStore: Sendable {
     let sealing: BodySealing
     /// The adapter, in the rows of `groups`.
     let instance: [UInt8] = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-    /// Whether the store had a history when it was opened.
+    /// Whether the store keeps a history after its opening.
     let keepsHistory: Bool
     private let now: (@Sendable () -> Timestamp)?
 
-    /// Opens a store, and creates it in a database that lacks it.
+    /// Opens a store, and creates a missing one if the configuration allows it.
     init(
         _ configuration: PostgreSQLStorageAdapter.Configuration,
         on connection: DatabaseConnection
@@ -53,7 +53,7 @@ final class OpenStore: Sendable {
         keepsHistory = try Self.keepHistory(configuration.history, of: number, tail, on: connection)
     }
 
-    /// A store without a database, whose statements are shown.
+    /// A store without a database, for showing its statements.
     init(number: Int64, name: String = "default", epoch: UInt64) {
         (self.number, self.name, self.epoch) = (number, name, epoch)
         sealing = BodySealing(sealing: nil)
@@ -82,8 +82,7 @@ final class OpenStore: Sendable {
         ]
     }
 
-    /// The statement that returns ``StoreTail/tables`` if the number in the database belongs to the store, and else no
-    /// row.
+    /// The statement that returns ``StoreTail/tables``, and no row if the number belongs to another store.
     var nameStatement: DatabaseStatement {
         DatabaseStatement(
             "SELECT tableoid::bigint FROM keel.stores WHERE store = $1 AND name = $2"
@@ -93,7 +92,6 @@ final class OpenStore: Sendable {
         }
     }
 
-    /// Returns the statement that replaces the proof of a store's key.
     static func proving(_ store: Int64, with proof: [UInt8]) -> DatabaseStatement {
         DatabaseStatement("UPDATE keel.stores SET proof = $2 WHERE store = $1") {
             $0.add(store)
@@ -101,7 +99,7 @@ final class OpenStore: Sendable {
         }
     }
 
-    /// Returns whether the key opens one of the documents that were written last, or of the newest ones.
+    /// Returns whether the key opens one of the last written documents, or of the newest ones.
     static func opensDocument(
         of store: Int64,
         with sealing: BodySealing,
@@ -151,7 +149,7 @@ final class OpenStore: Sendable {
         ChangePosition(epoch: epoch, .log(point)).cursor
     }
 
-    /// Makes a store keep its history for an age, or stop keeping one if the age is zero.
+    /// Sets the age of a store's history; zero removes the history, nil changes nothing.
     ///
     /// - Returns: Whether the store keeps a history.
     private static func keepHistory(

@@ -4,23 +4,21 @@ internal import Synchronization
 
 /// Combines concurrent reads of single documents.
 ///
-/// A read starts at once while fewer than ``mostAtOnce`` are under way. Others wait until one of these ends, and are
-/// then answered by one statement. Each read sees every commit that returned before it began, because its statement
-/// starts later.
+/// A read starts at once while fewer than ``mostAtOnce`` are running. Others wait until one ends, and are then answered
+/// by one statement. It starts later than they do, so each sees every commit that returned before the read began.
 final class PointReads: Sendable {
     typealias Answer = Result<ReadResult, StorageError>
-    /// Takes the answer for each path of a group, in the order of the paths, and returns the paths of the next group:
-    /// none at the end.
+    /// Takes the answers of a group, in the order of its paths, and returns the paths of the next group: none at the
+    /// end.
     typealias Continue = @Sendable ([Answer]) -> [DocumentPath]
     /// Looks up the documents of a group, and of those that follow it.
     typealias LookUp = @Sendable ([DocumentPath], @escaping Continue) async -> Void
 
-    /// The maximum number of statements at the same time, for which queries leave enough connections.
+    /// The maximum number of statements at a time, for which queries leave connections.
     static let mostAtOnce = 2
-    /// The maximum number of documents that a statement reads, which bounds the memory for its rows: a body has up to
-    /// 1 MiB.
+    /// The maximum number of documents per statement, which bounds the memory for its rows: a body has up to 1 MiB.
     static let mostInGroup = 32
-    /// The maximum number of groups that follow each other on a connection before other work may have it.
+    /// The maximum number of groups in a row on a connection, before other work may have it.
     static let mostInRow = 16
 
     private struct Waiter {
@@ -30,11 +28,10 @@ final class PointReads: Sendable {
 
     private struct Caller {
         let continuation: CheckedContinuation<Answer, Never>
-        /// The group that reads the caller's document; nil while the caller waits for one.
+        /// The group that reads the document; nil while the caller waits for one.
         var group: UInt64?
     }
 
-    /// Reads that one statement answers.
     private struct Group {
         let task: Task<Void, Never>
         /// The number of callers that have not been canceled.
@@ -44,12 +41,12 @@ final class PointReads: Sendable {
     private struct State {
         var runningCount = 0
         var nextID: UInt64 = 0
-        /// The waiting reads in their order, including canceled ones, from ``first`` on.
+        /// The waiting reads in order, including canceled ones, from ``first`` on.
         private var waiting: [Waiter] = []
         private var first = 0
         /// The reads whose callers have no answer yet.
         var callers: [UInt64: Caller] = [:]
-        /// The groups that are under way, each by the number of its first read.
+        /// The running groups, each by the number of its first read.
         var groups: [UInt64: Group] = [:]
 
         mutating func takesPlace() -> Bool {
@@ -63,7 +60,6 @@ final class PointReads: Sendable {
             callers[waiter.id] = Caller(continuation: continuation)
         }
 
-        /// Removes and returns the first waiting reads.
         mutating func nextWaiters() -> [Waiter] {
             var next: [Waiter] = []
             while first < waiting.count, next.count < mostInGroup {
@@ -84,7 +80,7 @@ final class PointReads: Sendable {
             for waiter in waiters { callers[waiter.id]?.group = number }
         }
 
-        /// Removes and returns the caller of a canceled read, and cancels the task of its group if it has no other.
+        /// Removes and returns the caller of a canceled read, and cancels its group's task if the group has no other.
         mutating func cancel(_ id: UInt64) -> Caller? {
             guard let caller = callers.removeValue(forKey: id) else { return nil }
             guard let number = caller.group else { return caller }
@@ -94,9 +90,9 @@ final class PointReads: Sendable {
             return caller
         }
 
-        /// Ends a group, and begins one of the first reads that wait if the group's task is to go on.
+        /// Ends a group, and begins one of the first waiting reads if the group's task is to go on.
         ///
-        /// - Returns: The callers of the group that has ended with their answers, and the reads of the next group.
+        /// - Returns: The callers of the ended group with their answers, and the reads of the next group.
         mutating func end(
             _ waiters: [Waiter],
             _ answers: [Answer],
@@ -121,7 +117,7 @@ final class PointReads: Sendable {
     /// Reads a document.
     ///
     /// - Returns: The answer for its path alone, with ``ReadResult/unreadable`` if it cannot be read.
-    /// - Throws: `StorageError/Code/cancelled` as soon as the task is canceled, and the error of the statement.
+    /// - Throws: `StorageError/Code/cancelled`, and the error of the statement.
     func document(at path: DocumentPath) async throws(StorageError) -> ReadResult {
         guard state.withLock({ $0.takesPlace() }) else { return try await answer(for: path).get() }
         defer { goOn() }
@@ -160,7 +156,7 @@ final class PointReads: Sendable {
         }
     }
 
-    /// Passes a place on to the first reads that wait, or gives it back if none do.
+    /// Passes a place on to the first waiting reads, or gives it back.
     private func goOn() {
         state.withLock { state in
             let waiters = state.nextWaiters()
@@ -180,7 +176,7 @@ final class PointReads: Sendable {
         }
     }
 
-    /// Answers reads, and those that wait when they have been answered.
+    /// Answers reads, and those that wait by then.
     private func answer(_ waiters: [Waiter]) async {
         let progress = Mutex((group: waiters, count: 1))
         await lookUp(waiters.map(\.path)) { [self] answers in

@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// The place of a pass that reseals the contents of a store: the row at which the next step begins.
+/// The row at which the next step of a resealing pass begins.
 ///
 /// The steps hold the store's tail, so that no commit comes in between.
 enum ResealPlace: Sendable {
@@ -21,7 +21,7 @@ enum ResealPlace: Sendable {
         try snapshot.connection.run(OpenStore.proving(store, with: renewed))
     }
 
-    /// Reseals the next rows; returns the place of the next step, or nil after the last one.
+    /// Reseals the next rows; returns the place of the next step, nil after the last one.
     func step(in snapshot: TableSnapshot, _ report: inout ResealReport) throws -> ResealPlace? {
         let rows = try rows(in: snapshot)
         var updates: [DatabaseStatement] = []
@@ -86,7 +86,7 @@ enum ResealPlace: Sendable {
         }
     }
 
-    /// Returns a query of the first of the rows: the first one, and those after it until they have the size of a step.
+    /// Returns a query of the first row, and of those after it up to the size of a step.
     private static func limited(_ rows: String, by order: String) -> String {
         """
         SELECT cid, id, content, number, path FROM (

@@ -3,8 +3,8 @@ internal import KeelStorageAdapting
 
 /// The tables of the schema `keel`, which hold any number of stores.
 ///
-/// - `stores`: a row for each store, its *tail*. Every commit locks it until the commit is visible, so that the order
-///   of commits is the order of their sequences. A read that sees a sequence sees everything up to it.
+/// - `stores`: a row for each store, its *tail*. Every commit locks it until the commit is visible, so the order of
+///   commits is that of their sequences, and a read that sees a sequence sees everything up to it.
 /// - `collections`: the numbers of the paths of collections, never changed or reused; `key` is the prefix of the keys
 ///   of their documents' paths (`GroupOrder`).
 /// - `documents`: the documents, numbered by `did`.
@@ -14,16 +14,16 @@ internal import KeelStorageAdapting
 /// - `changes`: the change log (`LogTrimming`); `mark` is a number drawn by each group of commits (`LogPoint`), `time`
 ///   is the time of a removal if it is not its sequence, `total` is the size of all changes so far.
 /// - `clients`: the clients of origins, and the last mutation of each.
-/// - `groups`: the last group of commits of each adapter, by which an unknown outcome is found out.
+/// - `groups`: the last group of commits of each adapter, for finding out an unknown outcome.
 /// - `receipts`: the receipts of batches with an id.
 /// - `moments`: the last change at certain times (`StoreAge`).
 /// - `readers`: the positions of the registered readers of the change log (`ReaderNeed`).
-/// - `history`: former states of documents, each until the time of the commit that replaced it, if the store keeps them.
+/// - `history`: former states of documents, each until the time of the commit that replaced it.
 /// - `records`: the short-lived records of the servers of a store (`SharedRecords`).
 ///
 /// Names, ids and keys are `bytea`: a document id may contain U+0000, which `text` refuses, and bytes have no collation
-/// that an update of the operating system changes. The tables need neither foreign keys nor triggers, because only Keel
-/// writes them.
+/// that an update of the operating system changes. There are neither foreign keys nor triggers, because only Keel
+/// writes the tables.
 enum StoreTables {
     /// The version of a store's contents.
     static let format: Int64 = 1
@@ -194,7 +194,7 @@ enum StoreTables {
         """,
     ]
 
-    /// The columns and tables that a database of an earlier program lacks; the earlier program ignores them.
+    /// The columns and tables that a database of an earlier program lacks, and that the earlier program ignores.
     private static let additions = [
         // Behind a statement that waits for a dump to end, all commits and reads would wait too.
         "SET LOCAL lock_timeout = '1s'",
@@ -240,10 +240,10 @@ enum StoreTables {
         """,
     ]
 
-    /// The table that a version adds last.
+    /// The table that a version adds last, by which the version is recognized.
     private static let last = "records"
 
-    /// Returns the version of a database's tables; 0 if there are none.
+    /// Returns the version of a database's tables; 0 without tables.
     static func version(in connection: DatabaseConnection) throws -> Int {
         if try exist(last, connection) { return version }
         return try exist("history", connection) ? 1 : 0
@@ -260,7 +260,8 @@ enum StoreTables {
 
     /// Creates the tables in a database that lacks them, and completes those of an earlier program.
     ///
-    /// While other programs have the tables locked, it tries again and again, and lets commits through in between.
+    /// While other programs have the tables locked, it tries again every two seconds, and lets commits through in
+    /// between.
     ///
     /// - Returns: The version that the tables had.
     /// - Throws: `StorageError/Code/busy` if the tables stay locked, and errors of the database.

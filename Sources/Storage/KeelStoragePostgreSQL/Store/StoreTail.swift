@@ -3,23 +3,23 @@ internal import KeelStorageAdapting
 
 /// The numbers of a store with which every commit and every read begins.
 struct StoreTail {
-    /// The sequence of the last change, which is the time of its commit in microseconds.
+    /// The sequence of the last change: the time of its commit in microseconds, plus its place in the batch.
     var sequence: Int64
     /// The mark of the last change.
     var mark: Int64
-    /// The version of the set of indexes, by which a cached set is recognized as outdated.
+    /// The version of the set of indexes, which shows that a cached set is outdated.
     var generation: Int64
-    /// The highest revision of a removed document that is greater than the sequence.
+    /// The highest revision of a removal that was greater than its sequence.
     var floor: Int64
     /// The highest sequence that the log has trimmed; readers receive only later changes.
     ///
     /// Its row stays in the log for its mark.
     var trimmed: Int64
-    /// The highest number of a document, of a collection and of a client.
+    /// The highest numbers of a document, a collection and a client.
     var documents: Int64
     var collections: Int64
     var clients: Int64
-    /// The format of the store, by which a program recognizes a store of a later version.
+    /// The format of the store, greater in a store of a later version.
     var format: Int64
     /// How long former states are kept, and since when, in microseconds; nil without a history.
     var historyAge: Int64?
@@ -28,13 +28,13 @@ struct StoreTail {
     var timeline: Int64
     /// The sequence up to which the log has only the last change of each document.
     var compacted: Int64
-    /// The size of the log between the two in bytes, as `LogTrimming` counts them.
+    /// The size of the log between ``trimmed`` and ``compacted`` in bytes, as `LogTrimming` counts it.
     var kept: Int64
     /// The size of all changes so far in bytes, including removed ones.
     var total: Int64
     /// The time of the server's clock, in microseconds.
     var clock: Int64
-    /// The number that the database gave to the table of the stores; a table that was created anew has another one.
+    /// The number of the table of the stores in the database; a table that was created anew has another one.
     var tables: Int64
     /// The server's present timeline; nil on a standby.
     var serverTimeline: Int64?
@@ -52,8 +52,8 @@ struct StoreTail {
     /// The time of the store's state, which no later commit has: sequences follow the clock, and continue when it goes
     /// back.
     ///
-    /// After a failover, the numbers of lost changes, which may be the next ones, are left out. So the time does not go
-    /// back, and a revision is never given to two states of a document.
+    /// After a failover, the numbers that lost changes may have had are left out. If no more than a minute was lost,
+    /// the time does not go back, and a revision is never given to two states of a document.
     var time: Timestamp {
         let isContinued = timeline == 0 || timeline == serverTimeline ?? timeline
         return Timestamp(microseconds: sequence + (isContinued ? 0 : Self.leap))
@@ -112,7 +112,7 @@ extension StoreTail {
         self.init(row)
     }
 
-    /// Reads the row's columns ``columns``, which begin at a place.
+    /// Reads ``columns``, of which the first has the given place in the row.
     init(_ row: DatabaseRow, from first: Int32 = 0) {
         sequence = row.integer(first)
         mark = row.integer(first + 1)
@@ -136,13 +136,13 @@ extension StoreTail {
 }
 
 extension StorageError {
-    /// The error of a database without the row of the store, or with another store under its number.
+    /// The error of a database that lacks the store's row, or has another store under its number.
     static let removedStore = StorageError(
         .corrupted,
         "the store has been removed from the database"
     )
 
-    /// The error of a database whose tables have no store, as while a dump is being restored.
+    /// The error of a database whose tables have no store, as during the restoration of a dump.
     static let emptyTables = StorageError(
         .unavailable,
         "the store’s tables are empty; wait until they are restored, or restore a dump"

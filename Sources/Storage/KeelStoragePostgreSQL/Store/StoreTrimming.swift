@@ -2,7 +2,7 @@
 internal import KeelCore
 internal import KeelStorageAdapting
 
-/// Removes rows that are older than the retention, one step in a transaction that holds the tail.
+/// Removes rows that are older than the retention, in steps that hold the tail.
 struct StoreTrimming {
     private static let mostReceipts = 10_000
     private static let mostImages = 1_000
@@ -92,8 +92,7 @@ struct StoreTrimming {
 }
 
 extension StoreAge {
-    /// Reads the present of a store, and records it if enough time has passed; call it in a transaction that holds the
-    /// tail.
+    /// Reads the present of a store, and records it if that is due; the transaction must hold the tail.
     init(_ snapshot: TableSnapshot, _ tail: StoreTail, keeping retention: LogRetention) throws {
         try self.init(
             snapshot,
@@ -252,7 +251,7 @@ extension TableSnapshot {
         }
     }
 
-    /// Records the position of a reader; call it in a transaction that holds the tail.
+    /// Records the position of a reader; the transaction must hold the tail.
     ///
     /// - Returns: Whether it was recorded; false if there are too many readers.
     func note(_ reader: ChangeReader, at sequence: Int64, _ age: StoreAge) throws -> Bool {

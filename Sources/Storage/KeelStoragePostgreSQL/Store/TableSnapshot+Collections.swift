@@ -1,7 +1,6 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// The collections of a store.
 extension TableSnapshot: CollectionDirectory {
     /// Returns the number of a collection; nil if it never had a document.
     func number(of collection: CollectionPath) throws -> Int64? {
@@ -163,7 +162,7 @@ extension TableSnapshot: CollectionDirectory {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The number of paths that are read at first, and later.
+    /// The number of paths to read at first, and the largest.
     private static let firstPaths = 8
     private static let mostPaths = 500
 

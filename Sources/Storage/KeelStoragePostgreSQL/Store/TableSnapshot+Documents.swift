@@ -1,7 +1,6 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// The documents of a store.
 extension TableSnapshot: StoreSnapshot {
     // MARK: By path
 
@@ -40,7 +39,7 @@ extension TableSnapshot: StoreSnapshot {
 
     /// The paths `p` of a statement that looks documents up, and their collections `c`.
     ///
-    /// The look-up of a document needs a limit: where the server knows nothing of the table, it would rather read the
+    /// The look-up of a document needs a limit: without statistics about the table, the server would rather read the
     /// whole collection for each path.
     static let paths = """
         FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS p(cid, path, id, n)
@@ -96,9 +95,8 @@ extension TableSnapshot: StoreSnapshot {
 
     /// Reads rows of collections, one collection after the other.
     ///
-    /// The selection is a statement for the columns of documents of the collection `c.cid`, at most `$5`: in the order
-    /// of their ids, those after `c.id`, or in the order of their numbers, those after `c.did`. Its own arguments begin
-    /// with `$6`.
+    /// The selection is a statement for at most `$5` documents of the collection `c.cid`: in the order of their ids,
+    /// those after `c.id`, or in the order of their numbers, those after `c.did`. Its own arguments begin with `$6`.
     private func eachRow(
         of collections: [Int64],
         _ selection: String,
@@ -161,8 +159,12 @@ extension TableSnapshot: StoreSnapshot {
         }
     }
 
-    /// Returns the statement that reads the documents of a range of an index, which has an end if `isBounded`: the last
-    /// ones first if `isBackward`, and those after an entry if `isContinued`.
+    /// Returns the statement that reads documents in a range of an index.
+    ///
+    /// - Parameters:
+    ///   - isBounded: Whether the range has an end.
+    ///   - isBackward: Whether the last documents come first.
+    ///   - isContinued: Whether to begin after an entry.
     static func range(isBounded: Bool, isBackward: Bool, isContinued: Bool) -> String {
         let (sign, direction) = isBackward ? ("<", "DESC") : (">", "ASC")
         let next = isBounded ? 7 : 6
@@ -175,7 +177,8 @@ extension TableSnapshot: StoreSnapshot {
             """
     }
 
-    /// Returns the conditions on the entries `e` of a range of an index, with arguments from `$3` on.
+    /// Returns the statement that reads documents in a range of an index, the last ones first if `isBackward`, and
+    /// those after an entry if `isContinued`.
     private static func entryConditions(isBounded: Bool) -> String {
         "AND e.ix = $3 AND e.cid = $4 AND e.key >= $5 \(isBounded ? "AND e.key < $6" : "")"
     }
@@ -285,7 +288,7 @@ extension TableSnapshot: StoreSnapshot {
 }
 
 extension IndexStretch {
-    /// Adds the arguments `$2`, a limit, and those of the conditions.
+    /// Adds a limit, `$2`, and the arguments of the conditions.
     fileprivate func add(_ most: Int, to arguments: inout StatementArguments) {
         arguments.add(Int64(most))
         arguments.add(index)
@@ -302,7 +305,7 @@ extension IdentifierStretch {
         return "AND d.cid = $3 " + bounds.joined(separator: " ")
     }
 
-    /// Adds the arguments `$2`, a limit, and those of the conditions.
+    /// Adds a limit, `$2`, and the arguments of the conditions.
     fileprivate func add(_ most: Int, to arguments: inout StatementArguments) {
         arguments.add(Int64(most))
         arguments.add(collection)

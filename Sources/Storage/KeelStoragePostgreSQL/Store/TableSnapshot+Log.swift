@@ -1,7 +1,6 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// The change log of a store.
 extension TableSnapshot: LogSnapshot {
     func mark(of sequence: Int64) throws -> Int64? {
         try run("SELECT mark FROM keel.changes WHERE store = $1 AND seq = $2") { $0.add(sequence) }
@@ -49,7 +48,7 @@ extension TableSnapshot: LogSnapshot {
         }
     }
 
-    /// Returns the statement that reads a page of changes: all of them, or those of some collections or documents.
+    /// Returns the statement that reads a page of changes, of all or some collections or documents.
     static func changes(isNarrowed: Bool, isNamed: Bool) -> String {
         let ids = isNamed ? "AND id = ANY ($5)" : ""
         return """

@@ -1,18 +1,16 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// Reads the tables in one transaction.
-///
-/// Each set of rows is read in pages, so that the memory for answers of the server is bounded.
+/// Reads the tables in one transaction, in pages, so that the memory for answers of the server is bounded.
 struct TableSnapshot {
     let connection: DatabaseConnection
     let store: OpenStore
-    /// Whether the work belongs to one task and ends with its cancellation.
+    /// Whether the work ends with the cancellation of its task.
     let isCancellable: Bool
-    /// Whether results may be cached; false while the transaction may still be rolled back.
+    /// Whether results may be cached; false if the transaction may still be rolled back.
     let remembers: Bool
 
-    /// The columns of a document, in the order in which rows are read.
+    /// The columns of a document, in the order of ``DatabaseRow/withStored(keyLength:_:)``.
     static let columns = "d.did, d.cid, d.id, d.rev, d.created, d.updated, d.body"
 
     init(
@@ -92,7 +90,7 @@ struct TableSnapshot {
             count = min(max(1, expected ?? 64), most)
         }
 
-        /// Chooses the next size after a page with rows of a size.
+        /// Chooses the next size after a page whose bodies have a size.
         mutating func advance(past bytes: Int) {
             let average = max(1, bytes / count)
             count = max(1, min(2 * count, Self.most, Self.bytes / average))

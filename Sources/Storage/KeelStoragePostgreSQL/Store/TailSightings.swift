@@ -2,19 +2,15 @@
 
 /// The latest answers of a primary about a store's tail, which prove that a standby's state is recent enough.
 ///
-/// Commits have one order. So a state with the tail of the primary, or a later one, has everything that was committed
-/// when the primary was asked, and was current at that time or later. Only times of the adapter's clock are compared.
+/// Commits have one order: a state with the primary's tail, or a later one, has everything that was committed when the
+/// primary was asked. Only times of the adapter's clock are compared.
 struct TailSightings {
-    /// One answer of a primary.
     struct Sighting: Equatable {
         /// The time before the primary was asked.
         let time: Duration
-        /// The sequence of the store's last change.
         let sequence: Int64
-        /// The timeline of the primary.
         let timeline: Int64
-        /// The tables of the primary (``StoreTail/tables``), which have the same number on standbys; later tables have
-        /// a higher one.
+        /// The tables of the primary (``StoreTail/tables``): standbys have the same number, later tables a higher one.
         let tables: Int64
 
         /// Returns whether a state has everything that the primary had.
@@ -33,13 +29,13 @@ struct TailSightings {
     /// When the primary was last asked, whether or not it answered.
     private var lastQuestion: Duration?
 
-    /// Returns the first sighting since a time, which a standby is the most likely to have reached.
+    /// Returns the first sighting since a time: the one that a standby has most likely reached.
     func first(since time: Duration) -> Sighting? { sightings.first { $0.time >= time } }
 
     /// Returns whether to ask the primary before a read that allows some staleness.
     ///
     /// Continuing reads ask at most once in half of their allowed age, so that a standby has the other half to follow.
-    /// A primary that does not answer is not asked more often, until reads cannot do without it.
+    /// A primary that does not answer is asked more often only when reads cannot do without it.
     func isQuestionDue(at now: Duration, allowing staleness: Duration) -> Bool {
         guard let lastQuestion, first(since: now - staleness) != nil else { return true }
         return lastQuestion < now - staleness / 2

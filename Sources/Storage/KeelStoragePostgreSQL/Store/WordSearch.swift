@@ -1,10 +1,8 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// The selection of the documents of a collection that have all words of a search, in the order of their numbers
-/// (`TableSnapshot.eachRow`).
-///
-/// Its own arguments are the index, the fields, and the words.
+/// The selection of the documents of a collection that have all words of a search (`TableSnapshot.eachRow`), in the
+/// order of their numbers.
 struct WordSearch {
     let sql: String
     private let index: Int64
