@@ -35,7 +35,7 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// Reads a page of changes, and the sequence of the log's last change in the same snapshot.
+    /// Reads a page of changes, and the log's last sequence in the same snapshot.
     private func page(
         _ request: ChangeRequest
     ) async throws(StorageError) -> (page: ChangePage, sequence: Int64) {

@@ -36,7 +36,6 @@ extension PostgreSQLStorageAdapter {
         return results
     }
 
-    /// Runs the work of a group, and counts its outcome.
     private func counting<Value: Sendable>(
         _ batches: [WriteBatch],
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
@@ -120,7 +119,6 @@ extension PostgreSQLStorageAdapter {
     }
 }
 
-/// The time until a group of commits has the tail.
 private struct GroupWait {
     private let start = ContinuousClock.now
     private var measured: Duration?

@@ -232,7 +232,6 @@ extension DatabaseConnection {
         }
     }
 
-    /// Reads documents with one statement; returns the answers in the order of the paths.
     fileprivate func documents(
         at paths: [DocumentPath],
         in store: OpenStore
@@ -272,7 +271,6 @@ extension OpenStore {
 extension TableSnapshot {
     func tail() throws -> StoreTail { try StoreTail(connection.run(store.tailStatement())) }
 
-    /// Returns the point of the last change up to a time.
     func point(upTo time: Int64, _ tail: StoreTail) throws -> LogPoint {
         guard time < tail.sequence else { return tail.point }
         // In the compacted part of the log, the time itself identifies the state.

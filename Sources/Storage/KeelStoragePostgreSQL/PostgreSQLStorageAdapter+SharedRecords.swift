@@ -6,7 +6,7 @@ internal import Synchronization
 /// The records are in a table without a write-ahead log: writing one waits for no disk and no standby, and a crash of
 /// the database server or a promotion removes all of them.
 extension PostgreSQLStorageAdapter: SharedRecords {
-    /// The limits of a store's records: their number, and their total size in bytes.
+    /// The number and the total bytes of a store's records.
     private static var mostRecords: Int { 10_000 }
     private static var mostRecordBytes: Int { 256 << 20 }
     /// The number of attempts to add a record between two checks of the limits by an adapter.

@@ -27,7 +27,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     public let location: PostgreSQLStorageLocation
 
     let pool: ConnectionPool
-    /// The standbys that may answer reads; nil if the location has only one host.
+    /// Nil if the location has only one host.
     let standbys: StandbyPool?
     let store: OpenStore
     /// Gathers, because a group has two round trips.
@@ -40,9 +40,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     let trimming = TrimmingPace()
     let forgetting = ForgettingPace()
     let readers: ReaderPace
-    /// The held transactions.
     let held: HeldStates<ConnectionThread>
-    /// The number of the last group of commits.
     let groups = Atomic<Int64>(0)
     /// The number of attempts to add a shared record.
     let addedRecords = Atomic<Int64>(0)
@@ -52,10 +50,11 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     /// - Throws: `StorageError/Code/invalidArgument` for a URL that cannot be read, an `sslmode` that does not verify
     ///   the server's name, a database or store that does not exist, or an invalid name of a store;
     ///   `StorageError/Code/unavailable` for a server that cannot be reached, cannot prove its name, or is older than
-    ///   PostgreSQL 14; `StorageError/Code/timeout` for a server that does not answer; `StorageError/Code/busy` for
-    ///   locked tables or a server without a free connection; `StorageError/Code/unauthenticated` for a refused role or
-    ///   password; `StorageError/Code/permissionDenied` for a role without the rights, or a missing, unnecessary or
-    ///   wrong key; `StorageError/Code/schemaTooNew` for a store of a later version.
+    ///   PostgreSQL 14; `StorageError/Code/timeout` for a server that accepts the connection but does not answer;
+    ///   `StorageError/Code/busy` for locked tables or a server without a free connection;
+    ///   `StorageError/Code/unauthenticated` for a refused role or password; `StorageError/Code/permissionDenied` for a
+    ///   role without the rights, or a missing, unnecessary or wrong key; `StorageError/Code/schemaTooNew` for a store
+    ///   of a later version.
     public init(
         at location: PostgreSQLStorageLocation,
         configuration: Configuration = Configuration()
