@@ -11,10 +11,8 @@ final class ConnectionAttempt {
     private var handle: OpaquePointer?
     private var state = PGRES_POLLING_WRITING
 
-    /// - Parameters:
-    ///   - candidate: The address.
-    ///   - limit: The time limit of the attempt.
-    ///   - receiver: Receives the server's notices; it must live as long as the attempt's connection.
+    /// The receiver gets the server's notices, and must live as long as the attempt's connection.
+    ///
     /// - Throws: ``DatabaseFailure`` if the attempt fails at once.
     init(
         _ candidate: ConnectionRace.Candidate,

@@ -3,21 +3,20 @@ internal import KeelCore
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// The connections of an adapter: one that writes, and several that read.
+/// An adapter's connections: one that writes, and several that read.
 final class ConnectionPool: Sendable {
     private struct State {
         var idle: [ConnectionThread] = []
-        /// The number of reading connections, idle or not.
+        /// Idle or not.
         var count = 0
-        /// The number of places whose connections the server refused, and when they are given back.
+        /// The number of refused places, and when they are given back.
         var refusedCount = 0
         var recovery = Duration.zero
         var isClosed = false
     }
 
-    /// The number of connections that queries leave to quick work, if there are that many.
+    /// The number of connections that queries leave to quick work.
     private static let reserve = 2
-    /// How long the pool works with fewer connections after the server refused one.
     private static let recoveryPause = Duration.seconds(30)
 
     let settings: ConnectionSettings
@@ -47,7 +46,6 @@ final class ConnectionPool: Sendable {
 
     var readerCount: Int { state.withLock { $0.count } }
 
-    /// The number of connections that the pool does without, because the server refused them.
     var refusedCount: Int { state.withLock { $0.refusedCount } }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -141,7 +139,6 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Gives the places of refused connections back, if the pause is over.
     private func recover() {
         let now = timeline.now
         let count = state.withLock { state -> Int in

@@ -12,11 +12,11 @@ struct ConnectionRace {
     struct Candidate {
         let host: Parameters
         let address: Parameters
-        /// The place in the order in which the addresses are tried.
+        /// The place in the order of attempts.
         let place: Int
     }
 
-    /// The time until the next attempt begins beside one: RFC 8305's Connection Attempt Delay.
+    /// RFC 8305's Connection Attempt Delay, after which the next attempt begins beside one.
     private static let delay = Duration.milliseconds(250)
     /// The time after which an address that has answered is tried again.
     private static let pause = Duration.seconds(1)
@@ -25,16 +25,14 @@ struct ConnectionRace {
         let host: Parameters
         /// The place of its first address.
         let place: Int
-        /// The lookup of its name; nil before it begins.
         var lookup: HostLookups.Lookup?
     }
 
     private let settings: ConnectionSettings
-    /// Returns the addresses of a host; blocks during the lookup of its name.
+    /// Returns the addresses of a host; may block.
     private let resolve: @Sendable (Parameters) -> [Parameters]
     private let start = ContinuousClock.now
     private var unresolved: [Unresolved]
-    /// The addresses that have not been tried, in order.
     private var untried: [Candidate] = []
     /// The addresses that cannot be used now, and when they are tried again.
     private var answered: [(candidate: Candidate, time: ContinuousClock.Instant)] = []
@@ -42,7 +40,6 @@ struct ConnectionRace {
     private var nextStart = ContinuousClock.now
     /// The end of the last lookup or first attempt at an address, and with it of all attempts.
     private var end: ContinuousClock.Instant
-    /// The last failure of each address, by its place.
     private var failures: [Int: any Error] = [:]
 
     init(
@@ -97,7 +94,6 @@ struct ConnectionRace {
         }
     }
 
-    /// Records why the connection of an attempt cannot be used.
     mutating func fail(_ attempt: ConnectionAttempt, _ error: any Error) {
         attempts.removeAll { $0 === attempt }
         if Self.isLate(attempt) {
@@ -108,7 +104,6 @@ struct ConnectionRace {
         fail(attempt.candidate, error, isOver: ContinuousClock.now >= attempt.deadline)
     }
 
-    /// Records that the connection of an attempt is used, and which hosts are silent.
     func succeed(_ attempt: ConnectionAttempt) {
         for other in attempts where Self.isLate(other) {
             settings.silent.insert(other.candidate.host, other.candidate.address)
@@ -135,10 +130,8 @@ struct ConnectionRace {
 
     // MARK: Beginning
 
-    /// Whether a server or a lookup may still answer.
     private var isWaiting: Bool { !attempts.isEmpty || !unresolved.isEmpty }
 
-    /// When the race continues even if no server and no lookup answers.
     private var nextEvent: ContinuousClock.Instant {
         var events = attempts.map(\.deadline)
         if !unresolved.isEmpty { events.append(start + settings.attemptLimit) }
@@ -171,7 +164,6 @@ struct ConnectionRace {
         }
     }
 
-    /// Begins all lookups, and takes the results of those that have ended.
     private mutating func lookUp(waking pipe: WakePipe) {
         var waiting: [Unresolved] = []
         for var host in unresolved {
@@ -204,7 +196,6 @@ struct ConnectionRace {
         failures[host.place] = DatabaseFailure.ofConnecting(reason)
     }
 
-    /// Returns the address to try now, and its time limit; nil if there is none.
     private mutating func next() -> (Candidate, Duration)? {
         if let first = untried.first, !isHeld(first) {
             let limit = settings.attemptLimit

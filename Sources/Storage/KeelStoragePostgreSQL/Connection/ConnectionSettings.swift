@@ -3,12 +3,11 @@ internal import CLibPQ
 internal import Foundation
 internal import KeelStorageAdapting
 
-/// The parameters of connections to a database, one set for each host.
+/// The parameters of connections to a database, by their names, for each host.
 struct ConnectionSettings: Sendable {
-    /// The parameters of one host, by their names.
     typealias Parameters = [String: String]
 
-    /// The hosts in the order in which they are tried.
+    /// In the order in which they are tried.
     let hosts: [Parameters]
     /// Shared, like the next two, by all connections with these settings.
     let lineage = ServerLineage()
@@ -31,8 +30,6 @@ struct ConnectionSettings: Sendable {
         "tcp_user_timeout": "10000",
     ]
 
-    /// Reads a location.
-    ///
     /// - Throws: `StorageError/Code/invalidArgument` for an address that libpq does not understand or with different
     ///   numbers of hosts and ports, and for a server over a network that need not prove its name.
     init(

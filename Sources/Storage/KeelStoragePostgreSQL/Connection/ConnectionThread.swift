@@ -5,8 +5,7 @@ internal import Synchronization
 
 /// A connection and the thread on which it is used.
 ///
-/// The work waits for the server as SQLite's waits for the disk, so both engines share code. It runs within the calling
-/// task, but never on one of the few threads that run all tasks.
+/// Work waits for the server within the calling task, but never on one of the few threads that run all tasks.
 actor ConnectionThread {
     private nonisolated let executor: Executor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -81,7 +80,6 @@ actor ConnectionThread {
 
             init(_ pipe: WakePipe) { self.pipe = pipe }
 
-            /// Returns the next jobs; nil at the end.
             func wait() -> [UnownedJob]? {
                 while true {
                     let (jobs, isOver) = state.withLock { state in

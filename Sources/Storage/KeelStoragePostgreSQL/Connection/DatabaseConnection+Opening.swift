@@ -37,7 +37,6 @@ extension DatabaseConnection {
         openCount += 1
     }
 
-    /// Examines the server, and makes the session's settings.
     private func begin(_ handle: OpaquePointer) throws {
         isDirect = false
         let rows = try exchange(
@@ -84,7 +83,6 @@ extension DatabaseConnection {
     static let timeline =
         "CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
 
-    /// The statement for the timeline of a server and the identifier of its cluster.
     static let identity = "SELECT \(timeline), (SELECT system_identifier FROM pg_control_system())"
 
     /// Returns the number of a timeline; nil on a standby.

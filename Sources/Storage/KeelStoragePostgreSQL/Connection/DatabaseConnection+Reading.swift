@@ -8,12 +8,12 @@ internal import KeelStorageAdapting
 /// The transaction begins with the first statement of the read, which saves a round trip. Until then, the read uses the
 /// last known set of indexes; it runs again if that is outdated.
 final class ReadTransaction {
-    /// The indexes that the read used before the tail was known have been replaced.
+    /// The indexes that the read assumed have been replaced.
     struct OutdatedIndexes: Error {}
 
     private let snapshot: TableSnapshot
     private var found: StoreTail?
-    /// The set of indexes that the read uses before the tail is known.
+    /// The indexes that the read uses before the tail is known.
     private var assumed: IndexSet?
 
     init(of snapshot: TableSnapshot, tail: StoreTail? = nil) {
@@ -21,7 +21,7 @@ final class ReadTransaction {
         found = tail
     }
 
-    /// Returns the store's tail; begins the transaction if necessary.
+    /// Begins the transaction if necessary.
     func tail() throws -> StoreTail {
         if found == nil { try snapshot.connection.run([]) }
         guard let found else { throw DatabaseFailure.lost("the transaction has not begun") }
@@ -43,7 +43,7 @@ final class ReadTransaction {
         if assumed != nil, snapshot.connection.beginning != nil { _ = try tail() }
     }
 
-    /// Takes the tail, before the read gets the rows of its first statement.
+    /// Takes the tail before the read gets the rows of its first statement.
     ///
     /// - Throws: ``OutdatedIndexes``, and errors of the store.
     fileprivate func begin(_ rows: DatabaseRows) throws {
@@ -101,7 +101,7 @@ extension DatabaseConnection {
         return try run(statements)[statements.count - 1]
     }
 
-    /// Returns the statements that begin a transaction; the last one is its first statement.
+    /// The last of the statements is the transaction's first one.
     private func beginning(
         with first: DatabaseStatement,
         heldFor duration: Duration? = nil
@@ -142,7 +142,6 @@ extension DatabaseConnection {
         }
     }
 
-    /// Runs a read that begins a transaction, and ends the transaction.
     func endTransaction<Value>(after read: () throws -> Value) throws -> Value {
         do {
             let value = try read()
@@ -168,7 +167,7 @@ extension DatabaseConnection {
         if PQflush(handle) != 0 { try run([]) }
     }
 
-    /// Ends a transaction, even if the task has been canceled.
+    /// Runs a statement even if the task has been canceled.
     func end(_ statement: String) throws {
         let ignored = ignoresCancellation
         ignoresCancellation = true

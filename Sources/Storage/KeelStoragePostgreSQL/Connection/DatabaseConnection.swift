@@ -16,10 +16,9 @@ struct DatabaseStatement {
     }
 }
 
-/// The statements that begin a transaction with its first statement.
 struct Beginning {
     let statements: [DatabaseStatement]
-    /// Takes the rows of the last of them before the rows of the first statement are returned.
+    /// Takes the rows of the last statement before those that follow the beginning are returned.
     let take: (DatabaseRows) throws -> Void
 }
 
@@ -28,7 +27,6 @@ struct Beginning {
 /// Calls wait for the server, but libpq never blocks: the thread polls the socket together with a pipe, so that a
 /// deadline and a canceled task end the wait.
 final class DatabaseConnection {
-    /// How a wait may end before the server answers.
     enum Patience {
         /// At the deadline, or when the task is canceled; the server is asked to stop.
         case interruptible
@@ -41,7 +39,7 @@ final class DatabaseConnection {
     /// The time limit of one round trip; tests shorten it for single calls.
     var answerLimit: Duration
     var handle: OpaquePointer?
-    /// The names of the statements that the server has prepared, by their text.
+    /// The names of prepared statements, by their text.
     var prepared: [String: String] = [:]
     private var preparedCount = 0
     /// Whether cancellation does not end a wait, because the work also belongs to other tasks.
@@ -93,7 +91,6 @@ final class DatabaseConnection {
         (catalog, timeline, tables) = (nil, nil, nil)
     }
 
-    /// Closes a connection whose server failed or does not answer.
     private func abandon() {
         close()
         settings.lineage.forgetCatalog()
@@ -244,7 +241,6 @@ final class DatabaseConnection {
         try sent(code, on: handle)
     }
 
-    /// Ends a group of statements, whose answers the server then sends.
     func sendSync(on handle: OpaquePointer) throws {
         try sent(PQpipelineSync(handle), on: handle)
         openSyncs += 1
@@ -318,9 +314,6 @@ final class DatabaseConnection {
         }
     }
 
-    /// Waits until a socket is ready.
-    ///
-    /// - Throws: ``WaitingEnd``, or ``DatabaseFailure`` if the socket cannot be watched.
     private func wait(
         _ socket: Int32,
         _ events: Int16,
@@ -384,9 +377,7 @@ final class DatabaseConnection {
 
     // MARK: Notifications
 
-    /// Waits for a notification.
-    ///
-    /// - Returns: The payloads that arrived; empty if none did, or the thread was woken.
+    /// Returns the notifications that arrive within a limit; none if the thread is woken.
     func notifications(upTo limit: Duration) throws -> [String] {
         guard let handle else { throw DatabaseFailure.lost("the connection is closed") }
         // libpq has already read announcements that arrived with the answer to a statement.

@@ -6,10 +6,10 @@ struct DatabaseFailure: Error, CustomStringConvertible {
     /// The SQLSTATE; empty if libpq reports none for a statement.
     let state: String
     let message: String
-    /// The source file of the server that reported the error, unlike the message in no language; empty if it was not
-    /// the server.
+    /// The server's source file that reported the error; empty if it was not the server.
+    ///
+    /// Messages may be in any language.
     var file = ""
-    /// Whether the connection can no longer be used.
     var isConnectionLost = false
 
     init(state: String, _ message: String, isConnectionLost: Bool = false) {
@@ -65,18 +65,17 @@ struct DatabaseFailure: Error, CustomStringConvertible {
     /// for this.
     var isOfEncryption: Bool { message.contains("SSL") || message.contains("certificate") }
 
-    /// Whether the server allows no further connections, or the process no further file descriptors.
+    /// Also if the process allows no further file descriptors.
     var isLackOfConnections: Bool { state == "53300" }
 
     var description: String { state.isEmpty ? message : "\(message) (SQLSTATE \(state))" }
 
-    /// Returns a field of a server's message, by its letter in PostgreSQL's protocol.
+    /// Returns a field by its letter in PostgreSQL's protocol.
     static func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String? {
         PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) }
     }
 }
 
-/// The reasons for which a connection stops waiting for the server.
 enum WaitingEnd: Error {
     case cancelled
     case timeout

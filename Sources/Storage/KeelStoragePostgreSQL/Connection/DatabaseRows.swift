@@ -39,7 +39,6 @@ extension DatabaseRows: Sequence {
     }
 }
 
-/// One row; its columns are counted from 0.
 struct DatabaseRow {
     fileprivate let rows: DatabaseRows
     fileprivate let number: Int32
@@ -64,10 +63,10 @@ struct DatabaseRow {
 
     func bytes(_ column: Int32) -> [UInt8] { [UInt8](rows.value(number, column)) }
 
-    /// Returns the bytes of a value, which are valid as long as the rows exist.
+    /// Returns bytes that are valid as long as the rows exist.
     func buffer(_ column: Int32) -> UnsafeRawBufferPointer { rows.value(number, column) }
 
-    /// Returns the text of a `text` or `bytea`.
+    /// Returns a `text` or `bytea` as text.
     func text(_ column: Int32) -> String {
         String(decoding: rows.value(number, column), as: UTF8.self)
     }

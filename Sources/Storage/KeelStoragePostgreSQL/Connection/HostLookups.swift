@@ -38,9 +38,9 @@ final class HostLookups: Sendable {
 
     private let underWay = Mutex<[Parameters: Lookup]>([:])
 
-    /// Begins the lookup of a host, or joins the current one; it is over at once if the host has no name.
+    /// Begins the lookup of a host, or joins the current one; without a name, it is over at once.
     ///
-    /// The end wakes the thread of the pipe. `resolve` returns the addresses of a host, and may block.
+    /// The end wakes the thread of the pipe. `resolve` may block.
     func begin(
         _ host: Parameters,
         waking pipe: WakePipe,

@@ -26,7 +26,6 @@ final class ServerLineage: Sendable {
     private let state = Mutex(State())
     private let store = Mutex<OpenStore?>(nil)
 
-    /// Makes later connections check that the server has a store.
     func expect(_ store: OpenStore) { self.store.withLock { $0 = store } }
 
     /// The statement that returns the tables of a server, and no row without the expected store; nil if none is

@@ -7,7 +7,6 @@ final class SilentHosts: Sendable {
 
     private let silent = Mutex<Set<Parameters>>([])
 
-    /// Returns hosts in the order in which to try them.
     func ordered(_ hosts: [Parameters]) -> [Parameters] {
         let silent = silent.withLock { $0 }
         return hosts.filter { !silent.contains($0) } + hosts.filter { silent.contains($0) }

@@ -8,10 +8,9 @@ internal import KeelStorageAdapting
 struct StatementArguments {
     private(set) var types: [Oid] = []
     private var bytes: [UInt8] = []
-    /// The place of each argument in `bytes`; nil for `NULL`.
+    /// Nil for `NULL`.
     private var places: [Range<Int>?] = []
 
-    /// The types of arguments, as PostgreSQL numbers them.
     enum Kind {
         static let boolean: Oid = 16
         static let bytes: Oid = 17
@@ -60,7 +59,6 @@ struct StatementArguments {
         add(number)
     }
 
-    /// Adds `NULL` for bytes.
     mutating func addNull() {
         types.append(Kind.bytes)
         places.append(nil)
@@ -133,7 +131,6 @@ struct StatementArguments {
 
     // MARK: Passing them on
 
-    /// Calls `body` with the values, lengths and formats as libpq takes them.
     func withPointers<Value>(
         _ body: (
             UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<Int32>, UnsafePointer<Int32>

@@ -33,16 +33,12 @@ final class WakePipe: Sendable {
         _ = write(writing, &byte, 1)
     }
 
-    /// Waits for a socket, or for none if it is negative, like ``wait(for:upTo:)``.
-    ///
-    /// - Returns: Whether the socket is ready.
+    /// Waits like ``wait(for:upTo:)``, for no socket if it is negative; returns whether the socket is ready.
     func wait(_ socket: Int32, _ events: Int16, upTo limit: Duration) throws -> Bool {
         try wait(for: [pollfd(fd: socket, events: events, revents: 0)], upTo: limit)[0]
     }
 
-    /// Waits for the first of several sockets, or for ``wake()``, at most an hour; not at all if the limit is negative.
-    ///
-    /// - Returns: For each socket, whether it is ready.
+    /// Waits for the first of several sockets, or for ``wake()``, at most an hour; returns which sockets are ready.
     func wait(for sockets: [pollfd], upTo limit: Duration) throws -> [Bool] {
         var watched = sockets + [pollfd(fd: reading, events: Int16(POLLIN), revents: 0)]
         let (seconds, attoseconds) = limit.components

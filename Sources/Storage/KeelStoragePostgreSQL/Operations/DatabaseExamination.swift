@@ -321,7 +321,7 @@ struct DatabaseExamination {
         return try findings + snapshots() + slots()
     }
 
-    /// Returns old snapshots that standbys and slots hold; ``transactions()`` has those of this server.
+    /// Returns old snapshots of standbys and slots; ``transactions()`` has those of this server.
     private func snapshots() throws -> [Finding] {
         let rows = try rows(
             """

@@ -4,7 +4,7 @@ internal import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     /// One result of an examination of a database.
     public struct Finding: Sendable, Hashable {
-        /// The state of the examined subject.
+        /// The state of a subject.
         public enum State: String, Sendable, Hashable, CaseIterable {
             /// As expected.
             case good

@@ -46,7 +46,6 @@ extension PostgreSQLStorageAdapter {
     }
 }
 
-/// An examination of the server that one host of a URL reaches.
 private struct HostExamination: Sendable {
     private struct Facts: Sendable {
         var version = ""

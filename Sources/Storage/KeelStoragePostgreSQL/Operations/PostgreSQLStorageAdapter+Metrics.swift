@@ -41,7 +41,6 @@ extension PostgreSQLStorageAdapter {
 struct StatisticsReport {
     private let store: String
     private let factory: any MetricsFactory
-    /// The values of the counters in the last report, by their names.
     private var last: [String: Double] = [:]
 
     init(store: String, _ factory: any MetricsFactory) {

@@ -22,7 +22,7 @@ extension PostgreSQLStorageAdapter {
 
         /// The number of groups of commits that did not fail; each is one transaction.
         public var groupCount = 0
-        /// The number of groups that failed as a whole; the adapter may then have written their batches one by one.
+        /// The number of groups that failed as a whole; the batches of each caller may then have been written alone.
         public var failedGroupCount = 0
         /// The number of writes in the groups, including those of rejected batches.
         public var writeCount = 0
@@ -162,7 +162,6 @@ extension PostgreSQLStorageAdapter.Statistics.Standby {
     }
 }
 
-/// Queries about the sessions of a server.
 enum ServerActivity {
     /// The transactions that keep the server from removing old versions of rows in this database: age in microseconds,
     /// process, program, role, state, and name of a prepared one.

@@ -3,7 +3,6 @@ internal import CLibPQ
 internal import KeelCore
 
 extension StatementArguments {
-    /// The arguments as literals of SQL, and their types.
     var literals: [(type: String, text: String)] {
         (0..<count).map { place in
             let name = Kind.name(of: types[place])

@@ -49,12 +49,10 @@ extension PostgreSQLStorageAdapter {
     }
 }
 
-/// A figure for monitoring systems.
 struct StatisticsFigure {
     /// The name, after `keel_postgresql_`.
     let name: String
     let help: String
-    /// Whether the value only grows.
     var isCounter = false
     let value: Double
     /// The label of the standby, if the figure is of one.

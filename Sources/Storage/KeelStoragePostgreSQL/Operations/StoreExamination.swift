@@ -8,7 +8,7 @@ struct StoreExamination {
 
     /// The number of dead rows above which a table with more than a fifth of them is a warning.
     static let manyDeadRows: Int64 = 10_000
-    /// The size of the table of tails above which it is a warning.
+    /// The bytes of the table of tails above which it is a warning.
     static let largeTails: Int64 = 16 << 20
 
     let connection: DatabaseConnection
@@ -39,7 +39,7 @@ struct StoreExamination {
         return rows.first.map { ($0.integer(0), StoreTail($0, from: 1)) }
     }
 
-    /// Returns whether the store keeps a history, so that no held state has a connection of its own.
+    /// Returns whether no held state has a connection of its own.
     func keepsHistory() throws -> Bool { try opened()?.tail.historyAge != nil }
 
     private func store() throws -> [Finding] {

@@ -65,7 +65,6 @@ final class WorkCounts: Sendable {
         }
     }
 
-    /// Returns the counts, and the longest wait of the last minute or two.
     func read() -> (Values, longestWait: Duration) {
         values.withLock { ($0, $0.longest.longest(at: .now)) }
     }

@@ -46,7 +46,6 @@ final class ChangeWatch: Sendable {
 
     deinit { close() }
 
-    /// Returns the statement that announces a commit.
     static func announcement(of store: Int64) -> DatabaseStatement {
         DatabaseStatement("SELECT pg_notify('keel', $1)") { $0.add(text: "\(store)") }
     }
@@ -134,7 +133,6 @@ final class ChangeWatch: Sendable {
         private let store: Int64
         /// Whether the server announces commits to the connection.
         private(set) var isListening = false
-        /// The time until the sequence is read again, without announcements.
         var pause = ChangeWatch.shortestPause
 
         init(_ connection: DatabaseConnection, store: Int64) {
@@ -169,7 +167,6 @@ final class ChangeWatch: Sendable {
             }
         }
 
-        /// Waits for an announcement of the store, or until the thread is woken.
         mutating func wait(upTo limit: Duration) {
             guard isListening else {
                 try? connection.pause(limit)

@@ -20,7 +20,6 @@ struct CommitGroup {
 
     private let connection: DatabaseConnection
     private let store: OpenStore
-    /// The number of the group in its adapter.
     private let group: Int64
     private(set) var tail: StoreTail
     let indexes: IndexSet
@@ -30,7 +29,7 @@ struct CommitGroup {
     private var places: [DocumentPath: Place]
     private var receipts: [[UInt8]: CommitReceipt]
     private var clients: [[UInt8]: (number: Int64, mutation: Int64)]
-    /// The collections that the group has numbered, for the catalog after the commit.
+    /// For the catalog after the commit.
     private(set) var numbered: [CollectionPath: Int64] = [:]
     private(set) var changeCount = 0
     private var writes: GroupWrites
@@ -78,7 +77,6 @@ struct CommitGroup {
 
     static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
-    /// Returns the statements that begin a transaction that writes.
     static func beginning(on connection: DatabaseConnection) throws -> [DatabaseStatement] {
         try connection.openIfNeeded()
         let begin = DatabaseStatement(begin)
@@ -123,7 +121,6 @@ struct CommitGroup {
         return .success(receipt)
     }
 
-    /// Computes a batch without writing it.
     private mutating func plan(_ batch: WriteBatch) throws -> CommitDraft {
         try batch.checkNames()
         if let reads = batch.reads { try check(reads) }

@@ -133,11 +133,11 @@ extension PostgreSQLStorageAdapter {
     /// The result of ``checkIntegrity(onProgress:)``.
     public typealias IntegrityReport = KeelStorageAdapting.IntegrityReport
 
-    /// Checks every document, and the entries of indexes against the documents.
+    /// Checks every document and past state, and the complete indexes against the documents.
     ///
     /// The call reads the whole store in one snapshot, on a connection of its own, and waits up to an hour for each
-    /// answer. Writers can continue, but the server cannot clean up behind them before the check ends. Of searches,
-    /// only the number of documents is checked. For the server's own files, see `pg_amcheck`.
+    /// answer. Writers can continue, but the server cannot clean up behind them before the check ends. Of a search,
+    /// only the number of its documents is checked. For the server's own files, see `pg_amcheck`.
     ///
     /// - Parameter onProgress: Receives the number of checked documents, every thousand.
     /// - Returns: The problems, and the number of documents.

@@ -1,7 +1,6 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// Changes the index entries and words of one document when its body changes.
 struct EntryWriter {
     private let sealing: BodySealing
     private let path: DocumentPath
@@ -15,7 +14,6 @@ struct EntryWriter {
         self.row = row
     }
 
-    /// Writes the entries that differ between two bodies.
     func replace(
         _ before: DocumentBody?,
         by after: DocumentBody?,
@@ -38,7 +36,6 @@ struct EntryWriter {
         for key in added { try add(key, index, writes.entries, isRemoval: false) }
     }
 
-    /// Returns a statement that removes all entries of the document from an index.
     func removal(from index: StoredIndex, of store: Int64) -> DatabaseStatement {
         guard case .fields = index.kind else {
             return DatabaseStatement(

@@ -77,7 +77,6 @@ struct GroupReading {
         }
     }
 
-    /// Returns the documents of the rows, and their bodies as stored.
     func documents(
         _ rows: DatabaseRows
     ) throws -> [(path: DocumentPath, stored: (stored: CommitDraft.Stored, body: [UInt8]?))] {
@@ -106,7 +105,6 @@ struct GroupReading {
         }
     }
 
-    /// Returns the receipts of batches that were committed before, by their ids.
     func receipts(_ rows: ArraySlice<DatabaseRows>) throws -> [[UInt8]: CommitReceipt] {
         guard !ids.isEmpty, let rows = rows.first else { return [:] }
         var receipts: [[UInt8]: CommitReceipt] = [:]

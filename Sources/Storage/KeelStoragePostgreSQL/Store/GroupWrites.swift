@@ -383,12 +383,10 @@ struct GroupWrites {
     }
 }
 
-/// The words of documents in the table `words`.
 enum StoredWord {
     /// The longest word in bytes; longer ones are cut, and the documents themselves decide.
     static let longest = SearchFilter.longestWord
 
-    /// Returns the distinct words of a text.
     static func distinct(in text: String) -> Set<[UInt8]> {
         Set(text.utf8.split(separator: UInt8(ascii: " ")).map { Array($0.prefix(longest)) })
     }

@@ -110,7 +110,6 @@ extension IndexBuild {
 }
 
 extension TableSnapshot {
-    /// Returns whether the store's key is available.
     func opensProof() throws -> Bool {
         let rows = try run("SELECT proof FROM keel.stores WHERE store = $1")
         return sealing.opens(rows.first.flatMap { $0.isNull(0) ? nil : $0.bytes(0) })

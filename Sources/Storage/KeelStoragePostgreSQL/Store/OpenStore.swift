@@ -4,7 +4,6 @@ internal import KeelStorageAdapting
 
 /// A store of a database, as an adapter knows it for its whole life.
 final class OpenStore: Sendable {
-    /// The store's number in the tables.
     let number: Int64
     let name: String
     let epoch: UInt64
@@ -15,7 +14,6 @@ final class OpenStore: Sendable {
     let keepsHistory: Bool
     private let now: (@Sendable () -> Timestamp)?
 
-    /// Opens a store, and creates a missing one if the configuration allows it.
     init(
         _ configuration: PostgreSQLStorageAdapter.Configuration,
         on connection: DatabaseConnection
@@ -60,7 +58,6 @@ final class OpenStore: Sendable {
         (now, keepsHistory) = (nil, true)
     }
 
-    /// Returns the statements that create a store if it is missing, and read it.
     static func opening(_ name: String, epoch: Int64, proof: [UInt8]?) -> [DatabaseStatement] {
         [
             DatabaseStatement(
@@ -142,7 +139,6 @@ final class OpenStore: Sendable {
         throw StorageError(.invalidArgument, "the database has no Keel store “\(name)”")
     }
 
-    /// Returns the time of the clock that gives documents their times.
     func time(_ tail: StoreTail) -> Timestamp { now?() ?? Timestamp(microseconds: tail.clock) }
 
     func cursor(_ point: LogPoint) -> ChangeCursor {

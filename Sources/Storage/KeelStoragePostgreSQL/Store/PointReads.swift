@@ -11,7 +11,6 @@ final class PointReads: Sendable {
     /// Takes the answers of a group, in the order of its paths, and returns the paths of the next group: none at the
     /// end.
     typealias Continue = @Sendable ([Answer]) -> [DocumentPath]
-    /// Looks up the documents of a group, and of those that follow it.
     typealias LookUp = @Sendable ([DocumentPath], @escaping Continue) async -> Void
 
     /// The maximum number of statements at a time, for which queries leave connections.
@@ -44,7 +43,7 @@ final class PointReads: Sendable {
         /// The waiting reads in order, including canceled ones, from ``first`` on.
         private var waiting: [Waiter] = []
         private var first = 0
-        /// The reads whose callers have no answer yet.
+        /// The reads without an answer.
         var callers: [UInt64: Caller] = [:]
         /// The running groups, each by the number of its first read.
         var groups: [UInt64: Group] = [:]
@@ -176,7 +175,7 @@ final class PointReads: Sendable {
         }
     }
 
-    /// Answers reads, and those that wait by then.
+    /// Answers reads, and those that wait afterwards.
     private func answer(_ waiters: [Waiter]) async {
         let progress = Mutex((group: waiters, count: 1))
         await lookUp(waiters.map(\.path)) { [self] answers in

@@ -9,7 +9,6 @@ enum ResealPlace: Sendable {
     case history(collection: Int64, id: [UInt8], after: Int64)
     case receipts(from: [UInt8])
 
-    /// Replaces the proof of the store's key by one under the current key.
     static func renewProof(in snapshot: TableSnapshot) throws {
         let (store, sealing) = (snapshot.store.number, snapshot.sealing)
         let rows = try snapshot.run("SELECT proof FROM keel.stores WHERE store = $1")

@@ -249,7 +249,6 @@ enum StoreTables {
         return try exist("history", connection) ? 1 : 0
     }
 
-    /// Returns the statements that bring tables of a version to the present one.
     static func migration(from version: Int) -> [String] {
         switch version {
         case 0: creation + additions

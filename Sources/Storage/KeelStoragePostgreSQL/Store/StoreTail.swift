@@ -5,7 +5,6 @@ internal import KeelStorageAdapting
 struct StoreTail {
     /// The sequence of the last change: the time of its commit in microseconds, plus its place in the batch.
     var sequence: Int64
-    /// The mark of the last change.
     var mark: Int64
     /// The version of the set of indexes, which shows that a cached set is outdated.
     var generation: Int64
@@ -32,9 +31,9 @@ struct StoreTail {
     var kept: Int64
     /// The size of all changes so far in bytes, including removed ones.
     var total: Int64
-    /// The time of the server's clock, in microseconds.
+    /// The server's clock, in microseconds.
     var clock: Int64
-    /// The number of the table of the stores in the database; a table that was created anew has another one.
+    /// The number of the table of the stores, which a table that was created anew changes.
     var tables: Int64
     /// The server's present timeline; nil on a standby.
     var serverTimeline: Int64?
@@ -82,7 +81,6 @@ struct StoreTail {
         )
     }
 
-    /// Returns the statement that writes what a group of commits has changed.
     func update(of store: Int64) -> DatabaseStatement {
         DatabaseStatement(
             """
@@ -112,7 +110,7 @@ extension StoreTail {
         self.init(row)
     }
 
-    /// Reads ``columns``, of which the first has the given place in the row.
+    /// Reads ``columns``, which begin at a place of the row.
     init(_ row: DatabaseRow, from first: Int32 = 0) {
         sequence = row.integer(first)
         mark = row.integer(first + 1)

@@ -166,7 +166,6 @@ extension TableSnapshot: CollectionDirectory {
     private static let firstPaths = 8
     private static let mostPaths = 500
 
-    /// Returns the first paths of collections in a range, and whether they have documents.
     private func paths(
         from first: [UInt8],
         before end: [UInt8]?,

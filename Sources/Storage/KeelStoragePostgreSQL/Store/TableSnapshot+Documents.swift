@@ -159,12 +159,6 @@ extension TableSnapshot: StoreSnapshot {
         }
     }
 
-    /// Returns the statement that reads documents in a range of an index.
-    ///
-    /// - Parameters:
-    ///   - isBounded: Whether the range has an end.
-    ///   - isBackward: Whether the last documents come first.
-    ///   - isContinued: Whether to begin after an entry.
     static func range(isBounded: Bool, isBackward: Bool, isContinued: Bool) -> String {
         let (sign, direction) = isBackward ? ("<", "DESC") : (">", "ASC")
         let next = isBounded ? 7 : 6
@@ -177,8 +171,7 @@ extension TableSnapshot: StoreSnapshot {
             """
     }
 
-    /// Returns the statement that reads documents in a range of an index, the last ones first if `isBackward`, and
-    /// those after an entry if `isContinued`.
+    /// Returns the conditions on the entries `e` of a range, with arguments from `$3` on.
     private static func entryConditions(isBounded: Bool) -> String {
         "AND e.ix = $3 AND e.cid = $4 AND e.key >= $5 \(isBounded ? "AND e.key < $6" : "")"
     }

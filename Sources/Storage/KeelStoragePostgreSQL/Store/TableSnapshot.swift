@@ -74,7 +74,6 @@ struct TableSnapshot {
 
     // MARK: Pages
 
-    /// The sizes of the pages of a set of rows.
     struct PageSize {
         /// The usual size of the largest first page.
         static let mostAtFirst = 128
@@ -83,28 +82,21 @@ struct TableSnapshot {
 
         private(set) var count: Int
 
-        /// - Parameters:
-        ///   - expected: The number of rows that will probably be taken; nil for all.
-        ///   - most: The largest first page.
         init(expecting expected: Int?, upTo most: Int = mostAtFirst) {
             count = min(max(1, expected ?? 64), most)
         }
 
-        /// Chooses the next size after a page whose bodies have a size.
         mutating func advance(past bytes: Int) {
             let average = max(1, bytes / count)
             count = max(1, min(2 * count, Self.most, Self.bytes / average))
         }
     }
 
-    /// Passes the rows of pages to `take` until it returns false.
+    /// Passes the rows of pages to `take` until it returns false; returns whether it never did.
     ///
-    /// - Parameters:
-    ///   - expected: The number of rows that will probably be taken; nil for all.
-    ///   - most: The largest first page.
-    ///   - page: Returns at most the given number of rows after the last one of the page before.
-    ///   - take: Receives the rows.
-    /// - Returns: Whether `take` never returned false.
+    /// `page` returns at most the given number of rows after the last one of the page before. `expected` is the number
+    /// of rows that will probably be taken, nil for all; `most` is the largest first page.
+    ///
     /// - Throws: `StorageError/Code/cancelled`, and the errors of the closures.
     func eachPage(
         expecting expected: Int?,

@@ -6,7 +6,7 @@
 /// primary was asked. Only times of the adapter's clock are compared.
 struct TailSightings {
     struct Sighting: Equatable {
-        /// The time before the primary was asked.
+        /// Before the primary was asked.
         let time: Duration
         let sequence: Int64
         let timeline: Int64
@@ -26,7 +26,7 @@ struct TailSightings {
 
     /// The sightings in the order of their times, all of one timeline and of the same tables.
     private var sightings: [Sighting] = []
-    /// When the primary was last asked, whether or not it answered.
+    /// Whether or not the primary answered.
     private var lastQuestion: Duration?
 
     /// Returns the first sighting since a time: the one that a standby has most likely reached.
