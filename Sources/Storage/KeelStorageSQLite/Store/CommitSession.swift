@@ -4,8 +4,8 @@ internal import KeelStorageAdapting
 
 /// The work of one write transaction, batch by batch.
 ///
-/// Each batch is computed in memory before its first row is written, so a failed batch needs no savepoint; an error of
-/// the database itself rolls back the whole transaction.
+/// Each batch is computed in memory before its first row is written, so a rejected batch needs no savepoint; an error
+/// of the database rolls back the whole transaction.
 struct CommitSession {
     let database: Database
     private(set) var reader: StoreReader
@@ -15,11 +15,11 @@ struct CommitSession {
     var state: StoreState
     let indexes: IndexSet
     private let statements: WriteStatements
-    /// Distinguishes this transaction's changes from others with the same sequences (``LogPoint``).
+    /// Distinguishes the transaction's changes from others with the same sequences (``LogPoint``).
     private let mark: Int64
     private var end: LogPoint
     private var total: Int64
-    /// The collections that this transaction has numbered; the catalog learns of them after the commit.
+    /// The collections that the transaction has numbered, for the catalog after the commit.
     private(set) var numbered: [CollectionPath: Int64] = [:]
     private(set) var changeCount = 0
     /// The last collection, which is usually that of the next document, with its indexes.
@@ -27,9 +27,7 @@ struct CommitSession {
     private var removals: RemovalTimes
     private let initialFloor: Int64
 
-    /// The state after a commit, for the next one.
-    ///
-    /// The state is current as long as the file has the same version.
+    /// The state after a commit, for the next one, current as long as the file has the same version.
     struct Tail: Sendable {
         /// ``GRDB/Database/dataVersion`` after the commit.
         let version: UInt32
@@ -69,7 +67,7 @@ struct CommitSession {
 
     // MARK: Batches
 
-    /// Applies a batch atomically.
+    /// Applies a batch completely or not at all.
     ///
     /// - Throws: An error that rolls back the whole transaction; the failure of a batch is a result.
     mutating func apply(_ batch: WriteBatch) throws -> Result<CommitReceipt, StorageError> {
@@ -316,7 +314,7 @@ struct CommitSession {
         try database.runCached("UPDATE state SET floor = ?", state.floor)
     }
 
-    /// Returns the values of the committed transaction, which must not have trimmed the log.
+    /// The state after the committed transaction, which must not have trimmed the log.
     var tail: Tail? {
         database.dataVersion.map { Tail(version: $0, state: state, end: end, total: total) }
     }

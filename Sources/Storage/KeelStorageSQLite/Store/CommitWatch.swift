@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Notifies requests that wait for changes of the commits of other connections.
 ///
-/// The system reports writes to the store's log file; otherwise, the store is polled. One task serves all waiting
-/// requests.
+/// One task serves all waiting requests. It checks the store after writes to its log file or, if the system does not
+/// report them, in an interval.
 final class CommitWatch: Sendable {
     private struct State {
         var waiterCount = 0
@@ -34,8 +34,7 @@ final class CommitWatch: Sendable {
 
     /// Creates a watch, which is idle until a request waits.
     ///
-    /// If `file` is nil, or the system reports no writes to it, the watch polls in the interval. A commit raises
-    /// `commits`.
+    /// Without a `file`, the watch polls in the interval. A commit raises `commits`.
     init(
         file: String?,
         interval: Duration,
@@ -56,7 +55,7 @@ final class CommitWatch: Sendable {
 
     /// Starts watching for a request that has read the store up to a sequence.
     ///
-    /// - Returns: Whether the store has already advanced. In either case, ``end()`` must follow.
+    /// - Returns: Whether the store has another sequence or cannot be read. In either case, ``end()`` must follow.
     func begin(after sequence: Int64) -> Bool {
         let isAhead = state.withLock { state -> Bool in
             // The task now takes the sequence for known, but requests that wait already have not seen it.
@@ -82,7 +81,7 @@ final class CommitWatch: Sendable {
         task?.cancel()
     }
 
-    /// Records a sequence whose commit readers have been notified of.
+    /// Records a commit of which readers have been notified.
     func saw(_ sequence: Int64) {
         state.withLock { $0.sequence = max($0.sequence, sequence) }
     }
@@ -113,7 +112,7 @@ final class CommitWatch: Sendable {
 
     /// Checks the store until nothing has been written for a while.
     ///
-    /// - Returns: The generation of the writes that this has followed.
+    /// - Returns: The generation of the last write that was followed.
     private func follow() async -> UInt64 {
         var written = writes.generation
         var pause = Self.firstPause

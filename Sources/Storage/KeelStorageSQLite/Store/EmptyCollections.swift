@@ -1,10 +1,9 @@
 #if SQLite
 internal import GRDB
 
-/// Collections without documents, which are removed when the log and the history no longer know them.
+/// Collections that neither documents, the log nor the history need.
 enum EmptyCollections {
-    /// Removes those of some collections of which the file has no document, removal or image; call it in a write
-    /// transaction.
+    /// Removes the collections among some that have no document, removal or image; call it in a write transaction.
     ///
     /// A removed collection has no other change in the log either, because its removals are the last ones. The last
     /// collection stays, so that no number is used twice.

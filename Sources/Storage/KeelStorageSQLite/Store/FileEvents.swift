@@ -28,8 +28,8 @@ final class FileEvents: @unchecked Sendable {
     ///
     /// Returns nil if the file does not exist, or the system cannot report its writes.
     ///
-    /// On Apple platforms, the file is opened, and closing it drops the process's locks on it: do not use it with a
-    /// file that SQLite locks. On Linux, nothing is opened.
+    /// On Apple platforms, this opens the file, and closing it drops the process's locks on it: do not use a file that
+    /// SQLite locks.
     init?(of path: String, onEvent: @escaping @Sendable (_ isGone: Bool) -> Void) {
         #if os(Linux)
         guard let inotify = try? Inotify(),

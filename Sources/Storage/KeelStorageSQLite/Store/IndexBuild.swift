@@ -25,6 +25,8 @@ extension IndexBuild {
     }
 
     /// Hides an index from queries and writers; ``removeDropped(in:)`` removes its entries.
+    ///
+    /// A search is removed at once.
     static func drop(_ kind: StoredIndex.Kind, in database: Database) throws {
         let definition = kind.encoded
         if case .search = kind {
@@ -68,9 +70,10 @@ extension IndexBuild {
 
     // MARK: Building
 
-    /// Writes the entries of some documents for the indexes with the least progress.
+    /// Removes some entries of a dropped index, or writes those of some documents for the indexes with the least
+    /// progress.
     ///
-    /// - Returns: Whether there is more to do.
+    /// - Returns: Whether there may be more to do.
     mutating func step(in database: Database, for adapter: SQLiteStorageAdapter) throws -> Bool {
         if try Self.removeDropped(in: database) { return true }
         let reader = adapter.reader(database, remembers: false)

@@ -12,7 +12,7 @@ struct IndexWriter {
     let after: DocumentBody?
     var isReadable = true
 
-    /// Whether the body before can be decoded, so that the entries of the document are known.
+    /// Whether the old body can be decoded, so that the document's entries are known.
     lazy var isKnown: Bool = {
         // A sealed body that can be opened is unchanged since it was written.
         isReadable && (sealing.sealing != nil || before?.isSound ?? true)
@@ -29,7 +29,8 @@ struct IndexWriter {
 
     /// Writes the entries of the new body, replacing those of an unreadable body.
     ///
-    /// The old keys are unknown, so this scans all entries of the collection.
+    /// The old keys are unknown, so this scans the index's entries of the collection, or of all collections in a group
+    /// index.
     private func replaceUnknown(in index: StoredIndex) throws {
         guard case .fields = index.kind else {
             try index.deleteTexts(row: row, in: statements.database)

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Decides when a commit empties the write-ahead log.
 ///
-/// SQLite begins the log anew when a commit finds all of it in the file and no reader in it. Readers that overlap leave
-/// no such moment.
+/// SQLite restarts the log only when a commit finds all of it in the file and no reader in it, which overlapping
+/// readers prevent.
 final class LogPace: Sendable {
     private struct State {
         var commitCount = 0

@@ -5,18 +5,17 @@ internal import GRDBSQLite
 internal import KeelStorageAdapting
 
 extension Database {
-    /// Makes SQLite check every 10,000 steps of a statement, about every millisecond, whether the task has been
-    /// canceled.
+    /// Makes SQLite check about every millisecond whether the task has been canceled.
     ///
     /// Only for connections that read: a commit is written for several tasks.
     func endStatementsOfCancelledTasks() {
         sqlite3_progress_handler(sqliteConnection, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
     }
 
-    /// A number that each commit to the file changes, of this connection or of another; nil if SQLite has none.
+    /// A number that each commit to the file changes, of any connection; nil if SQLite has none.
     ///
-    /// It belongs to the current transaction, or to the last one.
-    /// https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, `SQLITE_FCNTL_DATA_VERSION`.
+    /// It belongs to the current transaction, or to the last one: `SQLITE_FCNTL_DATA_VERSION` in
+    /// https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html.
     var dataVersion: UInt32? {
         var version: UInt32 = 0
         let code = sqlite3_file_control(
@@ -28,7 +27,7 @@ extension Database {
         return code == SQLITE_OK ? version : nil
     }
 
-    /// Checks that no other file is at the path of the open one, because what is written to that would be lost.
+    /// Checks that no other file has replaced the open one at its path, because writes would be lost.
     ///
     /// A file that was removed is usable until it is closed.
     ///
@@ -53,8 +52,8 @@ extension Database {
 
 /// A prepared statement that calls SQLite's functions directly.
 ///
-/// GRDB boxes each argument and each column, which costs more per document than SQLite's own work. Statements come from
-/// GRDB's cache of the connection and stay valid as long as this value lives.
+/// GRDB boxes each argument and column, which costs more per document than SQLite's own work. Statements come from
+/// GRDB's cache of the connection, and stay valid as long as this value lives.
 struct RawStatement {
     private let statement: Statement
     private let handle: OpaquePointer
@@ -78,11 +77,9 @@ struct RawStatement {
         return try step() ? try read(self) : nil
     }
 
-    /// Calls `read` with each row until it returns false.
+    /// Calls `read` with each row until it returns false; returns whether it never did.
     ///
-    /// On a read-only connection, this also checks for cancellation per row.
-    ///
-    /// - Returns: Whether `read` never returned false.
+    /// On a read-only connection, this also checks for cancellation before each row.
     @discardableResult
     func each(_ read: (RawStatement) throws -> Bool) throws -> Bool {
         defer { sqlite3_reset(handle) }
@@ -161,7 +158,7 @@ struct RawStatement {
         throw failure
     }
 
-    /// Makes SQLite copy bound values: `SQLITE_TRANSIENT`, a macro that Swift does not import.
+    /// `SQLITE_TRANSIENT`, a macro that Swift does not import: SQLite copies bound values.
     private static var copied: sqlite3_destructor_type {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
@@ -238,10 +235,10 @@ extension Database {
         try statement.run()
     }
 
-    /// Runs `write` in one transaction that begins as a writer's.
+    /// Runs `write` in a transaction that begins as a writer's.
     ///
-    /// GRDB's own `inTransaction` prepares the surrounding statements each time. These run through GRDB too, so that
-    /// its observers are notified.
+    /// GRDB's `inTransaction` prepares the surrounding statements each time. These run through GRDB too, for its
+    /// observers.
     func inWriteTransaction(_ write: () throws -> Void) throws {
         try cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         do {

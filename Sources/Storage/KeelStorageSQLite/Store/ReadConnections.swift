@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The read-only connections of an adapter, opened when reads need them.
 ///
-/// The overhead of GRDB's own pool per read costs as much as reading a document.
+/// GRDB's own pool costs as much per read as reading a document.
 final class ReadConnections: Sendable {
     private struct State {
         var isClosed = false
@@ -44,8 +44,7 @@ final class ReadConnections: Sendable {
         }
     }
 
-    /// Checks that the file at the path is the one that was opened, when another connection opens it: reads would be
-    /// answered from both files in turn.
+    /// Checks, after another connection was opened, that the file is still the same: reads would be answered from both.
     ///
     /// - Throws: `StorageError/Code/closed` if there is another file.
     func checkFile() throws {

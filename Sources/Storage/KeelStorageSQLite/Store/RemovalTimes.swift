@@ -4,8 +4,8 @@ internal import KeelStorageAdapting
 
 /// The times of removals, so that a document that is created again gets a later time.
 ///
-/// A removal's time is the commit time, which is its sequence in the change log; `removal_times` has those that differ.
-/// A time is known as long as the log has the removal.
+/// The time of a removal is its sequence in the change log, unless `removal_times` has another. It is known as long as
+/// the log has the removal.
 struct RemovalTimes {
     private let statements: WriteStatements
     private var hasOthers: Bool?
@@ -19,8 +19,8 @@ struct RemovalTimes {
 
     init(_ statements: WriteStatements) { self.statements = statements }
 
-    /// Returns the time when a missing document was removed; nil if it is unknown, or cannot be later than the time
-    /// of the commit that may create the document again.
+    /// Returns the time when a missing document was removed; nil if it is unknown, or cannot be later than the time of
+    /// a commit that creates the document again.
     mutating func time(
         of id: String,
         in collection: Int64,

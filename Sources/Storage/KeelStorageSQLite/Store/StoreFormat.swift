@@ -4,15 +4,15 @@ internal import KeelStorageAdapting
 
 /// The tables of a store's file.
 ///
-/// - `meta`: data of the whole file: its epoch, and the proof of the sealing key.
+/// - `meta`: data of the whole file: its epoch, the proof of the sealing key, and the age and start of its history.
 /// - `state`: one row of numbers that every commit reads.
-/// - `collections`: the numbers of the paths of collections, never changed or used again; `key` is the prefix of the keys
-///   of their documents' paths (``GroupOrder``). Empty ones are removed (``EmptyCollections``).
+/// - `collections`: the numbers of the paths of collections, never changed or used again; `key` is the prefix of the
+///   keys of their documents' paths (``GroupOrder``). Empty ones are removed (``EmptyCollections``).
 /// - `documents`: the documents; `pending` is unused.
-/// - `indexes`: the definitions that every writer maintains, by any declaring process; `built` is the progress of
-///   each (``IndexBuild``).
+/// - `indexes`: the definitions that every writer maintains, by any declaring process; `built` is the progress
+///   (``IndexBuild``).
 /// - `entries`: the indexes' keys (`EntryKey`). Group indexes use collection 0.
-/// - `changes`: the change log (`LogTrimming`); `mark` is a number drawn by each commit (``LogPoint``), `client`
+/// - `changes`: the change log (`LogTrimming`); `mark` is a number drawn by each transaction (``LogPoint``), `client`
 ///   and `mutation` are the change's origin (``StoredOrigins``), `total` is the size of all changes so far.
 /// - `clients`: the clients of origins, and the last mutation of each.
 /// - `receipts`: the receipts of batches with an id.
@@ -22,7 +22,7 @@ internal import KeelStorageAdapting
 /// - `search_1`, …: a full-text table for each search definition, numbered like its index.
 /// - `history`: former states of documents, if the store keeps them (``StoredHistory``).
 enum StoreFormat {
-    /// The version of these tables, stored in `user_version`.
+    /// The version in `user_version`.
     ///
     /// Versions before 3 have whole keys in their indexes, and would add such keys to cut ones. Those before 5 never
     /// remove collections, and would write documents of removed ones.
@@ -31,7 +31,7 @@ enum StoreFormat {
     /// The version of a file with a history, which older writers would corrupt.
     static let versionWithHistory = version + 1
 
-    /// The `application_id` that marks a file as a Keel store: “KEEL” in ASCII.
+    /// The `application_id` of a Keel store: “KEEL” in ASCII.
     static let applicationID: Int64 = 0x4B45_454C
 
     static let proofKey = "seal"
@@ -99,8 +99,7 @@ enum StoreFormat {
     /// The tables that files of earlier versions lack, and earlier versions ignore.
     private static let added = StoredMoments.table + RemovalTimes.tables
 
-    /// Checks that this version of Keel may write to a file, which another program may have upgraded since it was
-    /// opened.
+    /// Checks that this version of Keel may write to a file, which another program may have upgraded meanwhile.
     ///
     /// - Throws: `StorageError/Code/schemaTooNew` for a file of a later version.
     static func check(_ database: Database) throws {
@@ -193,7 +192,6 @@ enum StoreFormat {
         return try Int.fetchOne(database, sql: sql, arguments: [table, column]) == 1
     }
 
-    /// Call it in a transaction.
     static func create(in database: Database, epoch: [UInt8], proof: [UInt8]?) throws {
         try database.execute(sql: tables)
         try setMeta("epoch", epoch, in: database)
@@ -217,20 +215,20 @@ enum StoreFormat {
 }
 
 struct StoreState {
-    /// The version of the set of indexes, by which a cached set is recognized as outdated.
+    /// The version of the set of indexes, which shows that a cached set is outdated.
     var generation: Int64
-    /// The highest revision of a removed document that is greater than the log's sequence.
+    /// The highest revision of a removal that was greater than its sequence.
     var floor: Int64
     /// The highest sequence that the log has trimmed; readers receive only later changes.
     ///
     /// Its row stays in the log for its mark.
     var trimmed: Int64
     var compacted: Int64
-    /// The size of the log between the two in bytes, as `LogTrimming` counts them.
+    /// The size of the log between ``trimmed`` and ``compacted`` in bytes, as `LogTrimming` counts it.
     var kept: Int64
     var sequence: Int64
 
-    /// The commit time of the last change: sequences follow the clock, and continue when it goes back.
+    /// The time of the store's state: sequences follow the clock, and continue when it goes back.
     var time: Timestamp { Timestamp(microseconds: sequence) }
 
     init(_ database: Database) throws {

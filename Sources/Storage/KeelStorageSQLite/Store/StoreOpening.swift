@@ -121,10 +121,9 @@ struct StoreOpening {
 
     /// Returns a read-only connection to the file; nil if the file must be created.
     ///
-    /// This uses SQLite instead of reading the file, because closing a descriptor of a file drops all locks that the
-    /// process holds on it, including those of other adapters. Another process could then believe that it closes the
-    /// last connection, and remove the log to which these adapters still write. https://sqlite.org/howtocorrupt.html,
-    /// section 2.2
+    /// Without SQLite, closing a descriptor of the file would drop all locks of the process on it, including those of
+    /// other adapters. Another process could then believe that it closes the last connection, and remove the log to
+    /// which these adapters still write. https://sqlite.org/howtocorrupt.html, section 2.2
     private func existing(_ path: String) throws -> DatabaseQueue? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         guard let size = attributes?[.size] as? NSNumber, size.int64Value > 0 else { return nil }

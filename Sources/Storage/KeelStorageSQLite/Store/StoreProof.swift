@@ -43,7 +43,7 @@ struct StoreProof {
         return false
     }
 
-    /// Replaces the proof if it is not under the key that seals now, so that its former key can be destroyed.
+    /// Replaces the proof if it is not under the current key, so that its former key can be destroyed.
     ///
     /// - Throws: `StorageError/Code/permissionDenied` if the key is not available, and errors of the file.
     func renew() throws {
@@ -56,7 +56,7 @@ struct StoreProof {
         }
     }
 
-    /// Does the same in the write transaction of the caller.
+    /// Does the same in the caller's write transaction.
     func renewInTransaction() throws {
         let proof = try StoreFormat.meta(StoreFormat.proofKey, in: database)
         try sealing.check(proof) { try opensDocument() }

@@ -123,7 +123,7 @@ extension StoreReader: StoreSnapshot {
     /// The columns of an image in the order of ``RawStatement/columns``.
     static let imageColumns = "number, cid, id, rev, created, updated, pending, body"
 
-    /// Returns the number of the first row of `history` or `receipts` after a time, or one behind the last row.
+    /// Returns the number of the first row of `history` or `receipts` after a time, or the number after the last row.
     ///
     /// Rows are numbered in the order of their times. After a wrong clock, a few receipts may not be, and the result
     /// may be too low.

@@ -11,7 +11,7 @@ struct StoreReader {
     var generation: Int64?
     var maximumExamined = Int.max
 
-    /// Constant, because joining strings for each document would cost more than finding the statement.
+    /// Constant, because joining strings for each document costs more than finding the statement.
     private static let selection =
         "SELECT \(RawStatement.columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
 
@@ -211,7 +211,7 @@ struct StoreReader {
 
     /// Returns a document to be overwritten; nil if it is missing.
     ///
-    /// A document with an unreadable body has an empty one and the reason.
+    /// An unreadable document has an empty body and the reason.
     func stored(
         at path: DocumentPath,
         in collection: Int64

@@ -8,8 +8,8 @@ internal import Synchronization
 ///
 /// `history` has an image of a document for each commit that changed it: its state until the time of that commit,
 /// without a body if there was none. The state at a time is the present one, with each document replaced by its
-/// earliest later image. Images are numbered in the order of their times. Bodies stay sealed, because they are bound
-/// to their document's path, which does not change.
+/// earliest later image. Images are numbered in the order of their times. Bodies stay sealed under their document's
+/// path.
 struct StoredHistory {
     let age: Duration
     /// The earliest time, in microseconds, whose state is known: all later images are present.
@@ -85,7 +85,7 @@ struct StoredHistory {
 
     /// Removes images that are older than the age; call it in a write transaction.
     ///
-    /// - Returns: Whether nothing is left to remove.
+    /// - Returns: Whether nothing is left to remove; false if that is not known yet.
     @discardableResult
     func forget(
         by present: StoreAge,

@@ -4,8 +4,8 @@ internal import KeelStorageAdapting
 
 /// Full-text tables, which hold Keel's own words, joined by spaces.
 ///
-/// The tokenizer `ascii` treats every byte beyond ASCII as part of a token, and the words are already folded, so FTS5
-/// finds exactly what every other adapter finds.
+/// The tokenizer `ascii` treats every byte beyond ASCII as part of a token, and the words are folded, so FTS5 finds
+/// exactly what every other adapter finds.
 extension StoredIndex {
     func createSearchTable(in database: Database) throws {
         let columns = paths.indices.map { "c\($0)" }.joined(separator: ", ")
@@ -39,7 +39,8 @@ extension StoredIndex {
         try statement.run()
     }
 
-    /// Returns the bound statement that finds a search's documents in a collection; in all of the index if that is nil.
+    /// Returns the bound statement that finds a search's documents in a collection, or in the whole index if that is
+    /// nil.
     func searchStatement(
         _ filter: SearchFilter,
         of collection: Int64?,
@@ -60,7 +61,7 @@ extension StoredIndex {
 
     /// Returns the search as an FTS5 expression.
     ///
-    /// Words consist of letters and digits, so that they can be quoted safely.
+    /// Words consist of letters and digits, so they can be quoted safely.
     private static func expression(_ filter: SearchFilter) -> String {
         let words = filter.terms.map { "\"\($0.word)\"\($0.isPrefix ? "*" : "")" }
         let all = words.joined(separator: " AND ")
