@@ -5,8 +5,8 @@ public import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     /// Returns the next changes after a cursor, waiting for a change if requested.
     ///
-    /// A commit of any adapter ends the wait; the page is empty if the commit is outside the request's scope. Behind a
-    /// pooler, which does not forward the server's announcements, the adapter polls every 10 to 500 milliseconds.
+    /// A commit of any adapter ends the wait; the page is empty if it is outside the request's scope. Behind a pooler,
+    /// which does not forward the server's announcements, the adapter polls every 10 to 500 milliseconds.
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         do throws(StorageError) {
             if let query = request.query {

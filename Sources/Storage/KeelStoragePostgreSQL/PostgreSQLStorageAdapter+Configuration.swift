@@ -31,8 +31,9 @@ extension PostgreSQLStorageAdapter {
         public var readerCount = 8
         /// The maximum time that the adapter waits for the answer to one exchange with the server.
         ///
-        /// A commit usually has two exchanges, a query one for each page of its result. If an answer takes longer, the
-        /// call throws `StorageError/Code/timeout`. A commit may then have taken effect: see `StorageError/effect`.
+        /// A commit usually has two exchanges, a query one for each page of its result. A call throws
+        /// `StorageError/Code/timeout` if an answer takes longer. A commit may then have taken effect: see
+        /// `StorageError/effect`.
         public var answerTimeout = Duration.seconds(30)
         /// The retention of the change log and of receipts.
         ///

@@ -77,8 +77,7 @@ extension PostgreSQLStorageAdapter {
     /// Answers on a connection of its own, whose transaction stays open for a while; without room or a connection,
     /// holds nothing and returns no time.
     ///
-    /// Only a store without a history holds transactions: while one is open, the server removes nothing that it might
-    /// read.
+    /// Only a store without a history holds transactions, because the server cannot clean up behind them.
     private func answer(
         _ request: ReadRequest,
         holdDuration duration: Duration
@@ -188,8 +187,7 @@ extension ConnectionPool {
 
     /// Reads documents with one statement for each group of paths, without leaving the connection's thread in between.
     ///
-    /// `next` takes the answers of a group, in the order of its paths, and returns the paths of the next group: none at
-    /// the end.
+    /// `next` takes the answers of a group, in the order of its paths, and returns the next group: none at the end.
     func documents(
         at paths: [DocumentPath],
         in store: OpenStore,

@@ -107,8 +107,8 @@ extension PostgreSQLStorageAdapter: SharedRecords {
 
     /// Removes the expired records, and above the limits those that expire first.
     ///
-    /// Each group of keys keeps its last record before any keeps its last but one. Above the limit of bytes, the largest
-    /// groups lose the records that expire first, so that one caller's records do not displace those of others.
+    /// Each group of keys keeps its last record before any keeps its last but one. Above the limit of bytes, the
+    /// largest groups lose records first, so that one caller's do not displace those of others.
     private func removeSurplusRecords() async throws(StorageError) {
         let count = addedRecords.add(1, ordering: .relaxed).oldValue
         guard count % Self.recordsBetweenChecks == 0 else { return }

@@ -85,8 +85,7 @@ extension OpenStore {
     /// Returns the statement for the tail on a standby, followed by the least timeline of its state.
     ///
     /// That is the timeline of the store's last change or, if that is too low, of the standby's last checkpoint, which
-    /// follows a promotion by minutes. The statement returns no row if the store's number belongs to another store, as
-    /// in another cluster.
+    /// follows a promotion by minutes. Without the store of the sighting, as in another cluster, there is no row.
     fileprivate func tailStatement(since sighting: TailSightings.Sighting) -> DatabaseStatement {
         DatabaseStatement(
             """

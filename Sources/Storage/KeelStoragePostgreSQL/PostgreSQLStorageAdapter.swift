@@ -11,15 +11,15 @@ internal import Synchronization
 /// )
 /// ```
 ///
-/// Any number of adapters, on any number of machines, can use one store at the same time; each notifies its listeners of
-/// the commits of all. Commits of an adapter that arrive while others are being written form a group, which is one
+/// Any number of adapters, on any number of machines, can use one store at the same time; each notifies its listeners
+/// of the commits of all. Commits of an adapter that arrive while others are being written form a group, which is one
 /// transaction.
 ///
 /// The tables are in the schema `keel`, which the adapter creates if it is missing. Only Keel may write to them; give
 /// other programs another role.
 ///
 /// Calls run on threads of the adapter, one for each connection. They end soon after their task is canceled, except for
-/// commits that are being written, which several tasks share.
+/// commits that are being written.
 public final class PostgreSQLStorageAdapter: StorageAdapter {
     /// The adapter's settings.
     public let configuration: Configuration

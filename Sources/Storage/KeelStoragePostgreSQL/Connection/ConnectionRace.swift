@@ -4,8 +4,7 @@ internal import KeelStorageAdapting
 /// The parallel attempts to open one connection, as in RFC 8305 (“Happy Eyeballs”).
 ///
 /// A host whose machine has vanished is silent until the time limit, so the next address is tried beside it after a
-/// moment. While others are silent, addresses that cannot be used are tried again: one of them may be promoted
-/// meanwhile.
+/// moment. Meanwhile, addresses that could not be used are tried again, because one may have been promoted.
 struct ConnectionRace {
     typealias Parameters = ConnectionSettings.Parameters
 
@@ -68,8 +67,6 @@ struct ConnectionRace {
     }
 
     /// Returns the next attempt whose connection is complete; nil if every lookup and every address has failed.
-    ///
-    /// The other attempts go on until the race ends.
     ///
     /// - Throws: ``WaitingEnd`` if the task is canceled, ``DatabaseFailure`` if the sockets cannot be watched.
     mutating func winner(for connection: DatabaseConnection) throws -> ConnectionAttempt? {

@@ -25,8 +25,8 @@ actor ConnectionThread {
 
     /// Runs work on the thread, within the calling task.
     ///
-    /// Work that loses a connection that was already open runs again on a new one. After it has sent COMMIT, work that
-    /// must not take effect twice must therefore not throw a ``DatabaseFailure``.
+    /// Work that loses a connection that was already open runs again on a new one. So work that must not take effect
+    /// twice must not throw a ``DatabaseFailure`` after it has sent COMMIT.
     nonisolated func run<Value: Sendable>(
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
     ) async throws(StorageError) -> Value {

@@ -6,7 +6,7 @@ internal import KeelStorageAdapting
 /// The tail of a read's transaction, in which all statements see one state.
 ///
 /// The transaction begins with the first statement of the read, which saves a round trip. Until then, the read uses the
-/// last known set of indexes; it runs again if that is outdated.
+/// last known indexes; it runs again if they are outdated.
 final class ReadTransaction {
     /// The indexes that the read assumed have been replaced.
     struct OutdatedIndexes: Error {}

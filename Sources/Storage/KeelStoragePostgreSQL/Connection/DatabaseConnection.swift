@@ -24,8 +24,8 @@ struct Beginning {
 
 /// One connection to a server, used on its thread only.
 ///
-/// Calls wait for the server, but libpq never blocks: the thread polls the socket together with a pipe, so that a
-/// deadline and a canceled task end the wait.
+/// libpq never blocks: the thread polls the socket together with a pipe, so that a deadline and a canceled task end the
+/// wait for the server.
 final class DatabaseConnection {
     enum Patience {
         /// At the deadline, or when the task is canceled; the server is asked to stop.
@@ -103,7 +103,7 @@ final class DatabaseConnection {
     /// A failed statement ends the ones after it.
     ///
     /// - Throws: ``DatabaseFailure``; ``WaitingEnd``, after which the connection is closed unless the server has
-    ///   confirmed that it stopped; and the errors of opening a connection and of ``Beginning/take``.
+    ///   confirmed that it stopped; the errors of opening and of ``Beginning/take``.
     @discardableResult
     func run(
         _ statements: [DatabaseStatement],

@@ -12,8 +12,8 @@ extension ConnectionSettings {
 
     /// Returns a host once for each address of its name; nothing if the name is unknown.
     ///
-    /// libpq blocks while it looks up a name, even if it connects without blocking. It goes to the next address of a
-    /// name only after an error, and not if an address does not answer.
+    /// libpq blocks while it looks up a name, and goes to the next address of a name only after an error, not if an
+    /// address is silent.
     static func addresses(
         of host: Parameters,
         resolving resolve: (String) -> [String] = ConnectionSettings.numericAddresses(of:)

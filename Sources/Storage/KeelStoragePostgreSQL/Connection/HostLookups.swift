@@ -5,7 +5,7 @@ internal import Synchronization
 /// The current lookups of hosts’ names, each on a thread of its own: the system’s resolver blocks, and cannot be
 /// stopped.
 ///
-/// Connections with the same settings share a lookup, so that a resolver that hangs holds one thread for each host.
+/// Connections share a lookup, so that a resolver that hangs holds one thread for each host.
 final class HostLookups: Sendable {
     typealias Parameters = ConnectionSettings.Parameters
 

@@ -5,14 +5,12 @@ internal import Synchronization
 /// Determines which of the servers that an adapter's connections reach share one history of the data.
 ///
 /// After a failover, the new primary may lack the last commits of the old one, and give their numbers to other
-/// collections and indexes. Only connections that see the same history share a catalog. Open connections to a server
-/// that a promotion has left behind are no longer used.
+/// collections and indexes. Tables that were created anew, as for a restored dump, have other numbers too. Only
+/// connections that see the same history share a catalog; open connections to a former primary or former tables are no
+/// longer used.
 ///
 /// Timelines are compared only within a cluster, which `initdb` or `pg_upgrade` creates and standbys copy. Another
 /// cluster at the same address has a lineage of its own.
-///
-/// Tables that were dropped and created anew, as for a restored dump, have other numbers too: connections that have
-/// seen the former tables are no longer used.
 final class ServerLineage: Sendable {
     private struct State {
         var system: Int64?

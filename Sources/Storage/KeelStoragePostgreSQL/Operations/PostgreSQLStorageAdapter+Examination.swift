@@ -6,13 +6,12 @@ extension PostgreSQLStorageAdapter {
     /// Examines a database for an operator: hosts, settings, transactions, standbys, tables and the change log.
     ///
     /// The call changes nothing, and needs no store in the database. If no host accepts writes, only the hosts are
-    /// examined. Some results need the role `pg_monitor`; a finding says so if the adapter's role lacks it. A part that
-    /// cannot be examined is a finding, too.
+    /// examined. Findings report parts that cannot be examined, and a role without `pg_monitor`, which some parts need.
     ///
     /// - Parameters:
     ///   - location: The address of the database.
     ///   - configuration: The settings of the adapters that use the database.
-    /// - Returns: The findings, those of the hosts first; a single one if the URL cannot be used.
+    /// - Returns: The findings, those of the hosts first.
     public static func examine(
         _ location: PostgreSQLStorageLocation,
         configuration: Configuration = Configuration()

@@ -7,7 +7,7 @@ extension PostgreSQLStorageAdapter {
     ///
     /// | Metric | Kind |
     /// |---|---|
-    /// | `keel_postgresql_up` | Gauge: 1, or 0, without the others, while the statistics fail or take more than five seconds |
+    /// | `keel_postgresql_up` | Gauge: 1; 0 without the others if the statistics fail or take over five seconds |
     /// | `keel_postgresql_groups`, `…_failed_groups`, `…_writes` | Counters |
     /// | `keel_postgresql_tail_wait_seconds` | Counter of seconds; divide its rate by that of the groups |
     /// | `keel_postgresql_longest_tail_wait_seconds` | Gauge |

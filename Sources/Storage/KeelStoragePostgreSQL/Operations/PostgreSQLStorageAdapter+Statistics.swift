@@ -98,7 +98,7 @@ extension PostgreSQLStorageAdapter {
 
     /// Returns the statistics for a report; nil if they fail or take more than five seconds.
     ///
-    /// Prometheus waits ten seconds for a page. A later one would not say that the server is silent.
+    /// Prometheus waits ten seconds for a page; a later one would not say that the server is silent.
     func reportedStatistics() async -> Statistics? {
         let context = StorageContext().limited(to: .seconds(5), on: configuration.clock)
         return try? await context.run { () async throws(StorageError) -> Statistics in
@@ -200,8 +200,8 @@ enum ServerActivity {
 
     /// The standbys: name, state, whether it is synchronous, and the lag in microseconds and in bytes.
     ///
-    /// The lags are `NULL` if the role may not see them, and until the standby has reported. The server reports no lag
-    /// of a standby that has replayed everything a while ago.
+    /// The lags are `NULL` if the role may not see them, and until the standby has reported. The server reports none
+    /// once a standby has replayed everything for a while.
     static let standbys = """
         SELECT application_name::text, coalesce(state, '')::text, coalesce(sync_state IN ('sync', 'quorum'), false),
             CASE WHEN bytes = 0 THEN 0 ELSE (extract(epoch FROM replay_lag) * 1000000)::bigint END, bytes

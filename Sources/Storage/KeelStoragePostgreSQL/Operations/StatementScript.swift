@@ -4,8 +4,8 @@ public import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     /// The main SQL statements of the adapter as a script of `psql`: the tables, commits, reads and changes.
     ///
-    /// To find out whether Keel can run on another server that speaks PostgreSQL's protocol, run the script with `psql
-    /// -f` in an empty database. It ends at the first statement that the server rejects.
+    /// To find out whether Keel can run on another server with PostgreSQL's protocol, run the script with `psql -f` in
+    /// an empty database. It ends at the first statement that the server rejects.
     public static func statementScript() throws(StorageError) -> String {
         do throws(StorageError) {
             return try StorageError.mapping { try StatementScript().text() }

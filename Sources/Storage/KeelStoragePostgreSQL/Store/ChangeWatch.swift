@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// Raises a signal when any adapter has committed to the store.
 ///
-/// The first waiting request starts a thread with a connection of its own. On a direct connection, the server announces
-/// commits; an announcement is only a hint to read the sequence in the tail. A pooler forwards none, so behind one the
-/// thread polls the sequence while requests wait.
+/// The first waiting request starts a thread with a connection. There, the server announces commits; an announcement is
+/// only a hint to read the sequence in the tail. A pooler forwards none, so behind one the thread polls the sequence
+/// while requests wait.
 final class ChangeWatch: Sendable {
     private struct State {
         var waiterCount = 0

@@ -39,7 +39,7 @@ struct CommitGroup {
     /// Begins the transaction, and reads what the batches need.
     ///
     /// The group starts a period of marks (`LogPoint`) if `beginsPeriod` is true, and on another server or in other
-    /// tables than the group before: a cursor to a change that they lack must not appear to be within a period.
+    /// tables than the group before: a cursor to a change that these lack must not appear to be within a period.
     init(
         _ batches: [WriteBatch],
         number: Int64,

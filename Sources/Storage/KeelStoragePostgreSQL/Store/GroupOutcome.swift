@@ -15,8 +15,8 @@ struct GroupOutcome {
 
     /// Returns the statement that records a group as the last one of its adapter.
     ///
-    /// Trimming finds the rows of lost adapters by their time: the sequence, or the clock if that is later, because a
-    /// group without changes does not advance the sequence.
+    /// Its time, by which trimming finds the rows of lost adapters, is the clock if that is later than the sequence,
+    /// which a group without changes does not advance.
     static func record(
         of group: Int64,
         at tail: StoreTail,
@@ -38,7 +38,7 @@ struct GroupOutcome {
     /// Waits until the group is known to be committed, and confirmed like any commit.
     ///
     /// - Returns: Whether the server has warned that a standby has not confirmed it.
-    /// - Throws: The failure, if the group never takes effect. An error with an unknown effect, if the server lacks the
+    /// - Throws: The failure, if the group never takes effect; an error with an unknown effect, if the server lacks the
     ///   store or none answers in time.
     func find(after failure: DatabaseFailure) throws -> Bool {
         let deadline = ContinuousClock.now + connection.answerLimit
@@ -100,8 +100,8 @@ struct GroupOutcome {
 
     /// Returns the statements that end the question about a committed group.
     ///
-    /// After a restart, a server has the groups that waited for a standby, whether or not the standby has them. This
-    /// write is later in the server's log, so a standby that confirms it has the group too.
+    /// A restarted server has the groups that waited for a standby, whether or not the standby has them. This write
+    /// comes later in the server's log, so a standby that confirms it has the group too.
     static func confirmation(of group: Int64, in store: OpenStore) -> [DatabaseStatement] {
         [
             DatabaseStatement(

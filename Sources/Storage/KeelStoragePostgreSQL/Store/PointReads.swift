@@ -5,7 +5,7 @@ internal import Synchronization
 /// Combines concurrent reads of single documents.
 ///
 /// A read starts at once while fewer than ``mostAtOnce`` are running. Others wait until one ends, and are then answered
-/// by one statement. It starts later than they do, so each sees every commit that returned before the read began.
+/// by one statement. As it starts later, each read sees every commit that returned before the read began.
 final class PointReads: Sendable {
     typealias Answer = Result<ReadResult, StorageError>
     /// Takes the answers of a group, in the order of its paths, and returns the paths of the next group: none at the

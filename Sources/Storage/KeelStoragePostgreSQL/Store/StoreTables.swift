@@ -3,27 +3,27 @@ internal import KeelStorageAdapting
 
 /// The tables of the schema `keel`, which hold any number of stores.
 ///
-/// - `stores`: a row for each store, its *tail*. Every commit locks it until the commit is visible, so the order of
-///   commits is that of their sequences, and a read that sees a sequence sees everything up to it.
+/// - `stores`: a row for each store, its *tail*. Every commit locks it until the commit is visible, so commits have the
+///   order of their sequences, and a read that sees a sequence sees everything up to it.
 /// - `collections`: the numbers of the paths of collections, never changed or reused; `key` is the prefix of the keys
 ///   of their documents' paths (`GroupOrder`).
-/// - `documents`: the documents, numbered by `did`.
-/// - `indexes`: the definitions that every writer maintains, by any declaring program; `built` is the progress.
+/// - `documents`: numbered by `did`.
+/// - `indexes`: the definitions of all programs, which every writer maintains; `built` is the progress.
 /// - `entries`: the indexes' keys (`EntryKey`). Group indexes use collection 0.
 /// - `words`: the words of the indexes for text search.
-/// - `changes`: the change log (`LogTrimming`); `mark` is a number drawn by each group of commits (`LogPoint`), `time`
-///   is the time of a removal if it is not its sequence, `total` is the size of all changes so far.
+/// - `changes`: the change log (`LogTrimming`); `mark` is drawn by each group of commits (`LogPoint`), `time` is that
+///   of a removal if it is not its sequence, `total` is the size of all changes so far.
 /// - `clients`: the clients of origins, and the last mutation of each.
 /// - `groups`: the last group of commits of each adapter, for finding out an unknown outcome.
-/// - `receipts`: the receipts of batches with an id.
+/// - `receipts`: of batches with an id.
 /// - `moments`: the last change at certain times (`StoreAge`).
-/// - `readers`: the positions of the registered readers of the change log (`ReaderNeed`).
+/// - `readers`: the positions of the registered readers of the log (`ReaderNeed`).
 /// - `history`: former states of documents, each until the time of the commit that replaced it.
-/// - `records`: the short-lived records of the servers of a store (`SharedRecords`).
+/// - `records`: the records that the servers of a store share (`SharedRecords`).
 ///
-/// Names, ids and keys are `bytea`: a document id may contain U+0000, which `text` refuses, and bytes have no collation
-/// that an update of the operating system changes. There are neither foreign keys nor triggers, because only Keel
-/// writes the tables.
+/// Names, ids and keys are `bytea`: an id may contain U+0000, which `text` refuses, and bytes have no collation that an
+/// update of the operating system changes. There are neither foreign keys nor triggers, because only Keel writes the
+/// tables.
 enum StoreTables {
     /// The version of a store's contents.
     static let format: Int64 = 1
@@ -259,8 +259,8 @@ enum StoreTables {
 
     /// Creates the tables in a database that lacks them, and completes those of an earlier program.
     ///
-    /// While other programs have the tables locked, it tries again every two seconds, and lets commits through in
-    /// between.
+    /// While other programs have the tables locked, it tries again every two seconds, and lets commits through
+    /// meanwhile.
     ///
     /// - Returns: The version that the tables had.
     /// - Throws: `StorageError/Code/busy` if the tables stay locked, and errors of the database.

@@ -9,8 +9,8 @@ struct StoreTrimming {
     private static let mostGroups = 1_000
     /// The shortest time for which the last group of an adapter is kept.
     ///
-    /// An adapter that has lost its connection looks for its group within its time limit for answers. Four days,
-    /// because `StoreAge` knows such ages without looking at every moment.
+    /// An adapter that has lost its connection looks for its group. Four days, because `StoreAge` knows such ages
+    /// without looking at every moment.
     private static let shortestGroupAge = Duration.seconds(4 * 86_400)
 
     private let retention: LogRetention

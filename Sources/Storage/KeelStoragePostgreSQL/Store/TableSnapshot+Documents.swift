@@ -39,8 +39,7 @@ extension TableSnapshot: StoreSnapshot {
 
     /// The paths `p` of a statement that looks documents up, and their collections `c`.
     ///
-    /// The look-up of a document needs a limit: without statistics about the table, the server would rather read the
-    /// whole collection for each path.
+    /// Each look-up needs a limit: without statistics, the server would rather read the whole collection for each path.
     static let paths = """
         FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS p(cid, path, id, n)
         LEFT JOIN LATERAL (
@@ -95,8 +94,8 @@ extension TableSnapshot: StoreSnapshot {
 
     /// Reads rows of collections, one collection after the other.
     ///
-    /// The selection is a statement for at most `$5` documents of the collection `c.cid`: in the order of their ids,
-    /// those after `c.id`, or in the order of their numbers, those after `c.did`. Its own arguments begin with `$6`.
+    /// The selection is a statement for at most `$5` documents of the collection `c.cid`, in the order of their ids
+    /// after `c.id` or of their numbers after `c.did`. Its own arguments begin with `$6`.
     private func eachRow(
         of collections: [Int64],
         _ selection: String,

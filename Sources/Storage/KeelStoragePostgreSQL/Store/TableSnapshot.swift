@@ -94,8 +94,8 @@ struct TableSnapshot {
 
     /// Passes the rows of pages to `take` until it returns false; returns whether it never did.
     ///
-    /// `page` returns at most the given number of rows after the last one of the page before. `expected` is the number
-    /// of rows that will probably be taken, nil for all; `most` is the largest first page.
+    /// `page` returns at most a number of rows after the last one of the page before. `expected` rows will probably be
+    /// taken, nil for all; `most` is the largest first page.
     ///
     /// - Throws: `StorageError/Code/cancelled`, and the errors of the closures.
     func eachPage(

@@ -34,8 +34,8 @@ struct TailSightings {
 
     /// Returns whether to ask the primary before a read that allows some staleness.
     ///
-    /// Continuing reads ask at most once in half of their allowed age, so that a standby has the other half to follow.
-    /// A primary that does not answer is asked more often only when reads cannot do without it.
+    /// Continuing reads ask once in half of their staleness, so that a standby has the other half to follow; without a
+    /// recent sighting, each asks.
     func isQuestionDue(at now: Duration, allowing staleness: Duration) -> Bool {
         guard let lastQuestion, first(since: now - staleness) != nil else { return true }
         return lastQuestion < now - staleness / 2
