@@ -2,7 +2,6 @@
 internal import KeelStorageAdapting
 
 extension StorageError {
-    /// The error of a commit that no standby has confirmed.
     static let unconfirmed = StorageError(
         .unavailable,
         "the commit is on the primary, but a standby has not confirmed it",

@@ -81,7 +81,6 @@ extension PostgreSQLStorageAdapter {
     /// The number of steps that ``prepare(_:)`` runs itself: after 10,000 documents, one finds the end.
     private static var stepsAtOnce: Int { 21 }
 
-    /// Runs the next step of a build; returns whether there is more to do.
     func advance(_ build: inout IndexBuild) async throws(StorageError) -> Bool {
         let start = build
         let (next, isMore) = try await maintaining { snapshot, _ in

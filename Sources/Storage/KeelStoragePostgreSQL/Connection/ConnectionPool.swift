@@ -151,7 +151,6 @@ final class ConnectionPool: Sendable {
 }
 
 extension StorageError {
-    /// Whether the server allows no further connections, or the process no further file descriptors.
     var isLackOfConnections: Bool {
         (cause as? DatabaseFailure)?.isLackOfConnections == true
     }

@@ -11,7 +11,6 @@ struct ConnectionRace {
     struct Candidate {
         let host: Parameters
         let address: Parameters
-        /// The place in the order of attempts.
         let place: Int
     }
 

@@ -39,7 +39,6 @@ final class DatabaseConnection {
     /// The time limit of one round trip; tests shorten it for single calls.
     var answerLimit: Duration
     var handle: OpaquePointer?
-    /// The names of prepared statements, by their text.
     var prepared: [String: String] = [:]
     private var preparedCount = 0
     /// Whether cancellation does not end a wait, because the work also belongs to other tasks.
@@ -56,12 +55,10 @@ final class DatabaseConnection {
     var timeline: Int64?
     /// The tables whose numbers the catalog has (``StoreTail/tables``); nil if they are not known.
     var tables: Int64?
-    /// The tables into which the last group of commits has written.
     var writtenTables: Int64?
     /// Whether the server has warned that a standby has not confirmed a commit.
     var isUnconfirmed = false
     var openCount = 0
-    /// The beginning of a transaction, which the next statements complete.
     var beginning: Beginning?
     private(set) var exchangeCount = 0
     /// The number of groups of statements whose answers are still to be taken: 1 after a read, whose end the next

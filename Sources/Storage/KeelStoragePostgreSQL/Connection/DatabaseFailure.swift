@@ -70,7 +70,6 @@ struct DatabaseFailure: Error, CustomStringConvertible {
 
     var description: String { state.isEmpty ? message : "\(message) (SQLSTATE \(state))" }
 
-    /// Returns a field by its letter in PostgreSQL's protocol.
     static func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String? {
         PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) }
     }

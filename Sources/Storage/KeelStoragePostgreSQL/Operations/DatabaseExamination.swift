@@ -2,7 +2,6 @@
 internal import KeelCore
 internal import KeelStorageAdapting
 
-/// An examination of a primary's settings, sessions and standbys, and of a store.
 struct DatabaseExamination {
     typealias Finding = PostgreSQLStorageAdapter.Finding
 

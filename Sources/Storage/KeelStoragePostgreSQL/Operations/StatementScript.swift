@@ -18,7 +18,6 @@ extension PostgreSQLStorageAdapter {
 /// A script of statements as the adapter sends them, for sample documents.
 private struct StatementScript {
     private let store = OpenStore(number: 1, epoch: 1)
-    /// Never opened.
     private let connection: DatabaseConnection
     private var lines: [String] = []
     private var count = 0

@@ -2,7 +2,6 @@
 internal import KeelCore
 internal import KeelStorageAdapting
 
-/// An examination of Keel's tables, and of one store in them.
 struct StoreExamination {
     typealias Finding = PostgreSQLStorageAdapter.Finding
 

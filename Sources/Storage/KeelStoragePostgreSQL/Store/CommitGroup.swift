@@ -12,7 +12,6 @@ internal import KeelStorageAdapting
 struct CommitGroup {
     private struct Place {
         var stored: CommitDraft.Stored
-        /// The body as stored.
         var sealed: [UInt8]?
         /// The document's number, which it keeps when the group removes it and writes it again.
         var number: Int64?

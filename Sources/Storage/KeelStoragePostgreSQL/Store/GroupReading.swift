@@ -1,7 +1,6 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// Reads the documents, receipts and clients that a group of commits needs.
 struct GroupReading {
     private let store: OpenStore
     private let connection: DatabaseConnection

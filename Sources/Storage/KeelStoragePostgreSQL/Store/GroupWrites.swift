@@ -40,7 +40,6 @@ struct GroupWrites {
         let origin: (client: Int64, mutation: Int64)?
     }
 
-    /// The receipt of a batch, as stored.
     struct Receipt {
         let id: String
         let time: Int64

@@ -51,7 +51,6 @@ final class OpenStore: Sendable {
         keepsHistory = try Self.keepHistory(configuration.history, of: number, tail, on: connection)
     }
 
-    /// A store without a database, for showing its statements.
     init(number: Int64, name: String = "default", epoch: UInt64) {
         (self.number, self.name, self.epoch) = (number, name, epoch)
         sealing = BodySealing(sealing: nil)

@@ -43,7 +43,6 @@ final class PointReads: Sendable {
         /// The waiting reads in order, including canceled ones, from ``first`` on.
         private var waiting: [Waiter] = []
         private var first = 0
-        /// The reads without an answer.
         var callers: [UInt64: Caller] = [:]
         /// The running groups, each by the number of its first read.
         var groups: [UInt64: Group] = [:]

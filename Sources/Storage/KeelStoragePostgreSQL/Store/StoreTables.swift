@@ -27,7 +27,6 @@ internal import KeelStorageAdapting
 enum StoreTables {
     /// The version of a store's contents.
     static let format: Int64 = 1
-    /// The version of the tables.
     static let version = 2
 
     private static let creation = [

@@ -193,7 +193,6 @@ extension TableSnapshot: CollectionDirectory {
         }
     }
 
-    /// Returns a condition for collections that had documents at a time.
     private static func wasFull(at time: String) -> String {
         // With EXISTS, the server might read the documents or images of all collections at once.
         """

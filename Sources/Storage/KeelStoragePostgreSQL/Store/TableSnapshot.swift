@@ -44,7 +44,6 @@ struct TableSnapshot {
 
     // MARK: Indexes
 
-    /// Returns the indexes of the snapshot, without dropped ones.
     func indexes(_ tail: StoreTail) throws -> IndexSet {
         if let known = catalog.indexes(of: tail.generation) { return known }
         let indexes = IndexSet(
