@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The number, the size and the date of a file, which show whether it was replaced or changed.
+/// The number, size and date of a file, which show whether it was replaced or changed.
 package struct FileState: Equatable, Sendable {
     private let number: UInt64?
     private let byteCount: Int?
     private let modified: Date?
 
-    /// Reads the state of a file, or of the file to which a link leads.
+    /// Reads the state of a file; of a link, that of its target.
     ///
-    /// - Throws: ``ToolError`` if there is none, or its folder cannot be searched.
+    /// - Throws: ``ToolError`` if there is no file, or its folder cannot be searched.
     package init(_ path: String) throws {
         let attributes: [FileAttributeKey: Any]
         do {

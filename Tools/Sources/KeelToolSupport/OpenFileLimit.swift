@@ -6,9 +6,9 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// How many files and connections the process may have open.
+/// The limit of files and connections that the process may have open.
 package enum OpenFileLimit {
-    /// The limit that holds, and how far the process may raise it itself; nil is without end.
+    /// The present limit, and the maximum to which the process may raise it; nil for no limit.
     package static var current: (soft: UInt64?, hard: UInt64?) {
         var limit = rlimit()
         _ = getrlimit(files, &limit)
@@ -18,10 +18,9 @@ package enum OpenFileLimit {
         return (bounded(limit.rlim_cur), bounded(limit.rlim_max))
     }
 
-    /// Raises the limit as far as the system lets a process do so itself, and returns it.
+    /// Raises the limit as far as the system allows, and returns it; 0 if it is unknown.
     ///
-    /// Systems start programs with 1,024 or 256, far below what they allow to those who ask: a server would refuse
-    /// connections long before it has reached its own limit.
+    /// Systems start programs with 1,024 or 256, which is too low for a server.
     package static func raise() -> Int {
         var limit = rlimit()
         guard getrlimit(files, &limit) == 0 else { return 0 }

@@ -1,9 +1,9 @@
 /// The passwords in URLs, which no output may contain.
 package enum Passwords {
-    /// Returns a text in which the passwords of all URLs are replaced by `…`.
+    /// Returns a text with `…` in place of the passwords of URLs, also of the parameters `password` and `sslpassword`.
     ///
-    /// A URL of a database is often typed by hand, so everything up to its last `@` counts as its password, even what
-    /// should have been percent-encoded. Hiding a text twice changes nothing.
+    /// The password of a PostgreSQL URL ends at the last `@` of the line, even if it should have been percent-encoded.
+    /// Hiding a text twice changes nothing.
     package static func hidden(in text: String) -> String {
         guard text.contains("://") else { return text }
         return

@@ -3,18 +3,18 @@ package import Foundation
 /// A file that appears under its name only when it is complete.
 package struct ReplacedFile {
     package let target: URL
-    /// Where it is written until then: beside it, on the same disk, under a name of its own.
+    /// The unfinished file, in the same folder.
     package let part: URL
     private let handle: FileHandle
     private var buffer: [UInt8] = []
 
-    /// Begins to write.
+    /// Creates the unfinished file.
     ///
     /// - Parameters:
-    ///   - target: The name that the file gets.
+    ///   - target: The path of the finished file.
     ///   - suffix: The suffix of the unfinished file.
-    ///   - isPrivate: Whether only its owner may read it.
-    /// - Throws: ``ToolError`` where it cannot be written, or is a pipe or a device.
+    ///   - isPrivate: Whether only its owner may read it; ``finish()`` keeps the permissions of an existing file.
+    /// - Throws: ``ToolError`` if the file cannot be created, or the target is a pipe or a device.
     package init(_ target: URL, suffix: String = "part", isPrivate: Bool = false) throws {
         try SpecialFile.refuseWriting(target.path)
         self.target = target
@@ -53,7 +53,10 @@ package struct ReplacedFile {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Gives the file its name, unless another has it.
+    /// Gives the file its name.
+    ///
+    /// - Throws: ``ToolError`` if another file has the name, or the file cannot be written; the unfinished file may
+    ///   remain.
     package mutating func finishNew() throws {
         try close()
         // A link is refused where a rename would replace.
@@ -76,7 +79,9 @@ package struct ReplacedFile {
         }
     }
 
-    /// Puts the file in the place of what was there, with its permissions.
+    /// Gives the file its name, and the permissions of the file that it replaces.
+    ///
+    /// - Throws: An error if the file cannot be written; the unfinished file may remain.
     package mutating func finish() throws {
         try keepAccess()
         try close()
@@ -87,7 +92,7 @@ package struct ReplacedFile {
 
     // MARK: Parts
 
-    /// Gives the file the permissions of the one that it will replace, and its group and its owner if that is allowed.
+    /// Gives the file the permissions of the replaced one, and its group and owner if that is allowed.
     private func keepAccess() throws {
         var status = stat()
         guard stat(target.path, &status) == 0 else { return }
@@ -123,7 +128,7 @@ package struct ReplacedFile {
         syncFolder()
     }
 
-    /// Makes the new name survive a power failure, where the disk can.
+    /// Makes the new name survive a power failure, if the disk supports that.
     private func syncFolder() {
         let folder = open(target.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }

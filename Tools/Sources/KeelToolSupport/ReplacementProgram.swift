@@ -5,7 +5,7 @@ package enum ReplacementProgram {
     /// Replaces this process with a program, which receives its signals and ends with its own status.
     ///
     /// - Parameter command: The program and its arguments; a name without `/` is searched for on the `PATH`.
-    /// - Returns: Why the program cannot be started.
+    /// - Returns: The reason why the program cannot be started; otherwise the call does not return.
     package static func become(_ command: [String]) -> String {
         // Threads of the runtime block signals, and a program inherits what its thread blocks.
         var none = sigset_t()

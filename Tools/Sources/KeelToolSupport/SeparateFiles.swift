@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The files of a command that must not be one file.
+/// Checks that keep a command from overwriting its own files.
 package enum SeparateFiles {
-    /// Refuses to write a file over one that the command needs, which need not exist yet.
+    /// Refuses an output that is one of the files that the command needs; none of them has to exist.
     ///
     /// - Throws: ``ToolError`` with the advice and the exit code of a wrong command line.
     package static func refuse(_ output: URL, over files: [URL], advice: String) throws {
@@ -14,7 +14,7 @@ package enum SeparateFiles {
         )
     }
 
-    /// Refuses to write a file into a folder that belongs to an app.
+    /// Refuses an output in a folder that belongs to an app.
     ///
     /// - Throws: ``ToolError`` with the advice and the exit code of a wrong command line.
     package static func refuse(_ output: URL, in folder: URL, advice: String) throws {
@@ -29,21 +29,21 @@ package enum SeparateFiles {
         )
     }
 
-    /// Returns whether two paths lead to one file, also through links.
+    /// Returns whether two paths lead to the same file, also through links.
     package static func areOne(_ one: URL, _ other: URL) -> Bool {
         if place(one) == place(other) { return true }
         guard let found = number(one) else { return false }
         return found == number(other)
     }
 
-    /// The path of a file that need not exist, in the folder to which the links of its path lead.
+    /// The path of a file, which need not exist, without links in its folder.
     private static func place(_ file: URL) -> String {
         let file = file.standardizedFileURL
         return file.deletingLastPathComponent().resolvingSymlinksInPath()
             .appending(path: file.lastPathComponent).path
     }
 
-    /// The numbers that distinguish a file from all others, whatever its names; nil if there is none.
+    /// The numbers of a file's device and inode; nil if there is no file.
     private static func number(_ file: URL) -> [UInt64]? {
         var status = stat()
         guard stat(file.path, &status) == 0 else { return nil }

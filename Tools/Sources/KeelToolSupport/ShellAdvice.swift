@@ -2,8 +2,7 @@ package import KeelCore
 
 /// Advice about Keel's errors for users of the command line.
 ///
-/// An error's own advice is for programmers. The table replaces advice that names functions of Swift; other advice is
-/// shown as it is.
+/// It replaces an error's own advice if that is for programmers, because it names functions of Swift.
 package enum ShellAdvice {
     package static func text<Code: KeelErrorCode>(for code: Code) -> String {
         // The code's type is in that of its error, such as StorageError.Code.

@@ -8,9 +8,9 @@ internal import Musl
 
 /// Pipes, devices and sockets where a file is needed.
 package enum SpecialFile {
-    /// Refuses a path whose contents can be read only once.
+    /// Refuses to read a pipe, a device or a socket.
     ///
-    /// - Throws: ``ToolError`` that says how to read it from standard input.
+    /// - Throws: ``ToolError`` with the advice to redirect standard input.
     package static func refuseReading(_ path: String) throws {
         guard isThere(at: path) else { return }
         throw ToolError(
@@ -19,9 +19,9 @@ package enum SpecialFile {
         )
     }
 
-    /// Refuses a path whose name a finished file would take from something else, such as `/dev/null`.
+    /// Refuses to replace a pipe, a device or a socket, such as `/dev/null` or `/dev/stdout`.
     ///
-    /// - Throws: ``ToolError`` that says how to write to it by standard output, or has the advice if the output cannot.
+    /// - Throws: ``ToolError`` with `advice`, or with the advice to redirect standard output.
     package static func refuseWriting(_ path: String, advice: String? = nil) throws {
         // Links of the system, which can lead to a file.
         let isStream = path.hasPrefix("/dev/std") || path.hasPrefix("/dev/fd/")

@@ -1,21 +1,20 @@
 package import Foundation
 
-/// Standard output, and how a command ends that cannot write to it.
+/// Standard output.
 package enum StandardOutput {
     /// Writes bytes.
     ///
-    /// A reader that has closed its end, such as `head`, ends the process silently by SIGPIPE, which shells report as
-    /// 141. That holds even where a library ignores the signal.
+    /// If the reader has closed its end, such as `head`, SIGPIPE ends the process, which shells report as 141, even if
+    /// a library ignores the signal.
     ///
-    /// - Throws: ``ToolError`` if the output is full, or cannot be written for another reason.
+    /// - Throws: ``ToolError`` if the output is full or cannot be written.
     package static func write(_ bytes: some DataProtocol) throws {
         try write(bytes, to: STDOUT_FILENO, named: "standard output")
     }
 
-    /// Keeps files and connections from getting the numbers of standard streams that are closed.
+    /// Keeps files and connections from getting the numbers of closed standard streams, and what is written to them.
     ///
-    /// The first of them would receive what is meant for the stream. The streams stay unusable: standard input cannot
-    /// be read, and the others cannot be written.
+    /// The streams stay unusable: reading from standard input fails, as does writing to the others.
     package static func reserveClosedStreams() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
         where fcntl(descriptor, F_GETFD) < 0 {
@@ -25,7 +24,6 @@ package enum StandardOutput {
         }
     }
 
-    /// Writes bytes to an open descriptor.
     static func write(
         _ bytes: some DataProtocol,
         to descriptor: Int32,
@@ -44,9 +42,7 @@ package enum StandardOutput {
         }
     }
 
-    /// Waits after a refused write, if it can succeed later.
-    ///
-    /// - Returns: The number of the error; 0 if the write can be repeated.
+    /// Waits after a failed write; returns the number of the error, or 0 if the write can be repeated.
     private static func wait(for descriptor: Int32) -> Int32 {
         let problem = errno
         if problem == EPIPE { endByBrokenPipe() }

@@ -1,5 +1,5 @@
 extension String {
-    /// The text as one word of a command line: in quotes, unless it needs none.
+    /// The text as one word of a command line, in quotes if it needs them.
     package var shellWord: String {
         let others = "-_./:=@%+,"
         let isPlain = unicodeScalars.allSatisfy { scalar in

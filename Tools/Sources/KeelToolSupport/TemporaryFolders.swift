@@ -5,9 +5,10 @@ internal import Synchronization
 package enum TemporaryFolders {
     private static let paths = Mutex<Set<String>>([])
 
-    /// Makes a folder that only its owner may read, which the caller removes.
+    /// Creates a folder that only its owner may read; the caller removes it.
     ///
-    /// The end of the process by a broken pipe removes it, too.
+    /// From then on, the process ignores SIGPIPE. ``StandardOutput`` removes the folder before a broken pipe ends the
+    /// process.
     package static func make() throws -> URL {
         // Writing to a broken pipe then fails, and StandardOutput ends the process.
         signal(SIGPIPE, SIG_IGN)
@@ -27,7 +28,7 @@ package enum TemporaryFolders {
         paths.withLock { _ = $0.remove(folder.path) }
     }
 
-    /// Removes all folders, before the process ends at once.
+    /// Removes all folders.
     static func removeAll() {
         for path in paths.withLock({ $0 }) { remove(URL(filePath: path)) }
     }

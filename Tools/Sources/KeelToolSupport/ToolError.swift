@@ -3,11 +3,9 @@ internal import KeelCore
 
 /// A failure of a tool: what happened, and what to do about it.
 package struct ToolError: LocalizedError, CustomStringConvertible {
-    /// One sentence on what happened.
     package let message: String
-    /// The advice to the user.
     package let advice: String
-    /// The exit code of a command that fails with it; nil for that of the command.
+    /// The exit code; nil for that of the command's failures.
     package let exit: ToolExit?
     /// The name of the error's code, for programs; nil if it has none.
     package let code: String?
@@ -24,7 +22,7 @@ package struct ToolError: LocalizedError, CustomStringConvertible {
         self.code = code
     }
 
-    /// The same of any error.
+    /// Describes any error, with advice for users of the command line.
     package init(describing error: any Error) {
         switch error {
         case let error as ToolError: self = error
@@ -46,7 +44,7 @@ package struct ToolError: LocalizedError, CustomStringConvertible {
         }
     }
 
-    /// Returns why a call failed, in the words of the system if it has some.
+    /// Returns the reason of a failure, in the words of the system if possible.
     package static func reason(_ error: any Error) -> String {
         guard let cause = (error as? CocoaError)?.underlying as? POSIXError else {
             return error.localizedDescription
@@ -74,17 +72,18 @@ package struct ToolError: LocalizedError, CustomStringConvertible {
 package enum ToolExit: Int32, Sendable, CaseIterable {
     /// Everything was done.
     case done = 0
-    /// The command failed; what it had done until then stays done.
+    /// The command failed; completed work is kept.
     case failed = 1
-    /// Everything was done, with findings: bad lines, documents that differ or cannot be read, parts
-    /// of a file that have no counterpart.
+    /// Everything was done, with findings, such as bad lines or documents that cannot be read.
+    ///
+    /// Of commands that compare, the failure: for them, ``failed`` means a difference.
     case findings = 2
     /// The command line is wrong; nothing was done.
     case usage = 64
-    /// SIGHUP ended it, because its terminal is gone.
+    /// SIGHUP ended the command, because its terminal was closed.
     case hungUp = 129
-    /// SIGINT ended it, such as Control-C.
+    /// SIGINT ended the command, such as by Control-C.
     case interrupted = 130
-    /// SIGTERM ended it.
+    /// SIGTERM ended the command.
     case terminated = 143
 }

@@ -6,7 +6,7 @@ package struct Setting: Hashable, Sendable {
         case value
         /// Values; the option can be repeated.
         case list
-        /// Nothing: it is there or not.
+        /// None: the option is present or absent.
         case flag
     }
 
@@ -15,26 +15,24 @@ package struct Setting: Hashable, Sendable {
     /// The option, without its dashes.
     package let option: String
     package let kind: Kind
-    /// The commands below that take it; empty for all that have the option.
+    /// The subcommands that take it; empty for all that have the option.
     package let subcommands: [String]
-    /// The alternative options: if the command line names one of them, this one is not added.
+    /// The alternative options: this one is not added if one of them is on the command line, or has a higher precedence.
     package let alternatives: Set<String>
     /// The option without which this one has no effect.
     package let companion: String?
-    /// Whether the option belongs to this command alone, such as the store of secrets.
-    ///
-    /// Such a setting has a variable of its own, and is in the command's table only.
+    /// Whether the setting has a variable of its own, and is only in the command's table.
     package let isOwn: Bool
-    /// The variables of other tools that the command uses where nothing gives the option, in their order.
+    /// The variables of other tools that the command uses if the option is not given, in their order.
     package let foreignVariables: [String]
 
-    /// The variable that gives it.
+    /// The environment variable.
     package var variable: String {
         let name = isOwn ? "\(command)-\(option)" : option
         return "KEEL_" + name.uppercased().replacing("-", with: "_")
     }
 
-    /// The keys of a file that give it.
+    /// The keys in a file.
     package var keys: [[String]] { [[command, option]] + (isOwn ? [] : [[option]]) }
 
     private init(
@@ -58,8 +56,6 @@ package struct Setting: Hashable, Sendable {
     }
 
     /// Every setting, by command.
-    ///
-    /// A command takes part by its lines here; its options stay as they are.
     package static let all: [Setting] =
         documents + doctor + serve + proxy + files + secrets + keyset + encrypt + decrypt + logs
         + analytics + storage
@@ -115,7 +111,7 @@ package struct Setting: Hashable, Sendable {
         Setting("storage", "storage"), Setting("storage", "unverified-database", .flag),
     ]
 
-    /// The options that say where the key of a keyset or of secrets is.
+    /// The sources of the key of a keyset or of secrets.
     private static let keySources: Set = [
         "key-file", "key-variable", "key-credential", "key-service",
     ]
@@ -126,7 +122,7 @@ package struct Setting: Hashable, Sendable {
         "passphrase", "passphrase-descriptor", "passphrase-variable",
     ]
 
-    /// A keyset that is optional, with what it belongs to and its key.
+    /// The options for an optional keyset.
     private static func keysetOptions(
         of command: String,
         below subcommands: [String] = [],

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The settings that hold for a command line: flags, then variables, then the file.
+/// The settings of a command line: its options take precedence over variables, a profile, and the rest of the file.
 package struct Settings: Sendable {
     /// The origin of a value.
     package enum Source: Hashable, Sendable, CustomStringConvertible {
@@ -35,9 +35,9 @@ package struct Settings: Sendable {
     private let profile: String?
     private let environment: [String: String]
 
-    /// Finds the settings in `keel.toml` of a folder or above, and the profile, or else that of `KEEL_PROFILE`.
+    /// Reads the file that applies to a folder; the profile is `profile`, or else that of `KEEL_PROFILE`.
     ///
-    /// - Throws: ``ToolError`` for an invalid file, and for an unknown profile.
+    /// - Throws: ``ToolError`` for a file that cannot be read or is invalid, and for an unknown profile.
     package init(
         profile: String?,
         folder: URL,
@@ -64,14 +64,14 @@ package struct Settings: Sendable {
         }
     }
 
-    /// Returns the values that hold for a command line; settings without one have their default.
+    /// Returns the values that apply to a command line, without those of defaults.
     ///
     /// - Parameters:
     ///   - words: The command and its arguments.
-    ///   - spellings: The names of the command's options with all their spellings, such as `-r`;
-    ///     nil if the command line names only a group of commands.
-    /// - Returns: The values that the command line gives, and those to be added to it.
-    /// - Throws: ``ToolError`` for a variable that is not UTF-8, or that the option does not take.
+    ///   - spellings: The names of the command's options with all their spellings, such as `-r`; nil for a group of
+    ///     commands.
+    /// - Returns: The values of the command line, and those to be added to it.
+    /// - Throws: ``ToolError`` for a variable that is not UTF-8, or one of a flag that is neither `true` nor `false`.
     package func resolved(
         for words: [String],
         spellings: [String: [String]]?
@@ -143,7 +143,7 @@ package struct Settings: Sendable {
         )
     }
 
-    /// Returns the values of an option on the command line; empty texts where none follows it.
+    /// Returns the values of an option on the command line; an empty text if no word follows it.
     private static func values(of names: [String], in words: [String]) -> [String] {
         words.indices.compactMap { index -> String? in
             let word = words[index]
@@ -162,7 +162,7 @@ package struct Settings: Sendable {
 }
 
 extension Settings.Resolved {
-    /// The words of a command line that say the same.
+    /// The equivalent words of a command line.
     package var arguments: [String] {
         guard setting.kind == .flag else { return values.map { "--\(setting.option)=\($0)" } }
         return values == ["true"] ? ["--\(setting.option)"] : []

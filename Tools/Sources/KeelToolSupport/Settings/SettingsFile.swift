@@ -1,26 +1,24 @@
 package import Foundation
 
-/// The file `keel.toml`: options of commands, for all of them, for one, or for a profile.
+/// The file `keel.toml` with options of commands.
 ///
-/// A key outside of tables is for every command that has the option, one in `[serve]` for that
-/// command. `[profile.NAME]` and `[profile.NAME.serve]` hold the same for a profile and go before.
-/// A key in `[all]` or `[profile.NAME.all]` is for every command too: options such as `storage` have
-/// the name of a command, and TOML does not allow a key and a table of one name.
+/// A key outside of tables applies to every command that has the option, a key in `[serve]` to that command. Those in
+/// `[profile.NAME]` and `[profile.NAME.serve]` apply to a profile, and take precedence. `[all]` and
+/// `[profile.NAME.all]` are also for every command: TOML does not allow a key and a table with the same name, such as
+/// `storage`.
 package struct SettingsFile: Sendable {
     /// The name in errors and in `keel config show`.
     package let name: String
-    /// The profiles that the file has.
     package let profiles: Set<String>
     private let entries: [[String]: TOMLDocument.Entry]
 
-    /// The file that counts in a folder, nil where there is none.
+    /// Reads the file that applies to a folder; returns nil if there is none.
     ///
-    /// That is the `keel.toml` of the folder or of the nearest folder above it, otherwise the
-    /// user's `keel/config.toml` in the folder for configuration. Only one is read. One of another
-    /// user in a folder that all can write to, such as `/tmp`, does not count: it could lead secrets
-    /// to a server of that user.
+    /// This is the `keel.toml` of the folder or of the nearest one above it, otherwise `keel/config.toml` in
+    /// `XDG_CONFIG_HOME` or `~/.config`. A `keel.toml` of another user in a folder that everyone can write to, such as
+    /// `/tmp`, is ignored, because it could send secrets to that user's server.
     ///
-    /// - Throws: ``ToolError`` where the file cannot be read, or says what Keel does not know.
+    /// - Throws: ``ToolError`` if the file cannot be read or is invalid.
     package static func found(
         in folder: URL,
         environment: [String: String]
@@ -43,7 +41,7 @@ package struct SettingsFile: Sendable {
         return FileManager.default.fileExists(atPath: file.path) ? try SettingsFile(file) : nil
     }
 
-    /// Returns whether there is a file that no other user has put into a folder of all.
+    /// Returns whether there is a file that no other user can have put there.
     private static func isTrusted(_ file: URL) -> Bool {
         var (link, target, folder) = (stat(), stat(), stat())
         guard lstat(file.path, &link) == 0, stat(file.path, &target) == 0 else { return false }
@@ -54,7 +52,7 @@ package struct SettingsFile: Sendable {
 
     /// Reads a file.
     ///
-    /// - Throws: ``ToolError`` that names the line.
+    /// - Throws: ``ToolError`` if the file cannot be read, or with the line of an error in it.
     package init(_ file: URL) throws {
         name = file.path
         let data: Data
@@ -94,7 +92,7 @@ package struct SettingsFile: Sendable {
         self.entries = entries
     }
 
-    /// Returns the value of a setting in the file, of a profile or outside of profiles.
+    /// Returns the value of a setting in a profile, otherwise outside of profiles.
     func entry(
         for setting: Setting,
         profile: String?
@@ -154,7 +152,7 @@ package struct SettingsFile: Sendable {
 }
 
 extension Setting {
-    /// A value of a file as the option takes it, nil where it is of another kind.
+    /// Returns a value as texts for the option; nil for a value of the wrong type.
     func texts(of value: TOMLDocument.Value) -> [String]? {
         switch (kind, value) {
         case (.flag, .boolean(let isOn)): return [String(isOn)]
@@ -181,7 +179,7 @@ extension Setting {
 
 /// Suggestions for misspelled words.
 package enum Spelling {
-    /// The candidate with the fewest changes, nil where none is near.
+    /// Returns the candidate with the fewest changes; nil if they exceed a third of the word's letters, and one.
     package static func nearest(to word: String, of candidates: [String]) -> String? {
         let measured = candidates.map { (name: $0, distance: distance(word, $0)) }
         guard let best = measured.min(by: { $0.distance < $1.distance }),
@@ -190,7 +188,7 @@ package enum Spelling {
         return best.name
     }
 
-    /// How many letters have to be inserted, removed or replaced.
+    /// Returns the number of letters to insert, remove or replace.
     static func distance(_ first: String, _ second: String) -> Int {
         let (first, second) = (Array(first), Array(second))
         var row = Array(0...second.count)

@@ -7,9 +7,9 @@ struct TOMLParser {
         case value
         /// A header such as `[a.b]`.
         case table
-        /// A table above one that has a header: it may still get its own.
+        /// A table above one with a header; it may still get its own.
         case parent
-        /// A table that a dotted key has made: a header may not open it again.
+        /// A table of a dotted key; it must not get a header.
         case dotted
     }
 
@@ -243,7 +243,7 @@ struct TOMLParser {
         return Character(scalar)
     }
 
-    /// An integer as TOML writes it: without leading zeros, with `_` only between digits.
+    /// Parses an integer without leading zeros, with `_` only between digits.
     private static func integer(_ word: String) -> Int? {
         let radixes = ["0x": 16, "0o": 8, "0b": 2]
         let radix = radixes[String(word.prefix(2))]
@@ -292,7 +292,6 @@ struct TOMLParser {
 
     // MARK: Errors
 
-    /// The error of a name that is defined already.
     private func taken(_ path: [String], isTable: Bool) -> ToolError {
         let name = path.joined(separator: ".")
         guard isTable == (definitions[path] == .value) else {
@@ -337,8 +336,8 @@ extension UInt8 {
 
 /// The values of a TOML file, each with its line.
 ///
-/// The part of TOML 1.0 that settings need: tables, dotted and quoted keys, strings on one line,
-/// integers, booleans, arrays and comments. Other values are refused, never guessed.
+/// The supported part of TOML 1.0 has tables, dotted and quoted keys, strings on one line, integers, booleans, arrays
+/// and comments.
 package struct TOMLDocument: Hashable, Sendable {
     package indirect enum Value: Hashable, Sendable {
         case string(String)
@@ -349,24 +348,24 @@ package struct TOMLDocument: Hashable, Sendable {
 
     /// A key and its value.
     package struct Entry: Hashable, Sendable {
-        /// The names of the tables that the key is in, and its own.
+        /// The names of the tables of the key, and its own.
         package let path: [String]
         package let value: Value
         /// The line of the key, counted from 1.
         package let line: Int
     }
 
-    /// The values in their order in the file.
+    /// The values in the order of the file.
     package let entries: [Entry]
-    /// The names of the tables that have headers, also of those without keys.
+    /// The paths of the tables with headers, including those without keys.
     package let tables: [[String]]
 
     /// Reads a document.
     ///
     /// - Parameters:
     ///   - bytes: The file's bytes.
-    ///   - name: How errors name the file.
-    /// - Throws: ``ToolError`` that names the first line that is not valid.
+    ///   - name: The name of the file in errors.
+    /// - Throws: ``ToolError`` with the line of the error; with line 1 for a file that is not UTF-8.
     package init(_ bytes: some Collection<UInt8>, name: String) throws {
         var parser = TOMLParser(Array(bytes), name: name)
         entries = try parser.entries()
