@@ -10,9 +10,9 @@ package struct ClockCheck: DoctorCheck {
         case unknown
     }
 
-    /// When this was written; no correct clock shows an earlier time.
+    /// No correct clock shows an earlier time: this code was written later.
     static let earliest = Date(timeIntervalSince1970: 1_795_000_000)
-    /// Thirty years later, when today's certificates have expired.
+    /// Thirty years later.
     static let latest = earliest.addingTimeInterval(30 * 365 * 86_400)
 
     private let now: Date

@@ -8,7 +8,7 @@ package struct DatabaseCheck: DoctorCheck {
     private let allowsUnverifiedServers: Bool
 
     /// - Parameters:
-    ///   - url: The URL of the database, which may name the store.
+    ///   - url: The URL of the database; its parameter `store` may name the store.
     ///   - allowsUnverifiedServers: Whether a server on another machine need not prove its name.
     package init(_ url: String, allowsUnverifiedServers: Bool) {
         self.url = url

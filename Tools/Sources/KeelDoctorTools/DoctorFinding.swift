@@ -13,7 +13,6 @@ package struct DoctorFinding: Sendable, Hashable, Encodable {
     /// The subject of the check, such as `clock` or `store notes.sqlite`.
     package let subject: String
     package let state: State
-    /// The finding, in one sentence.
     package let detail: String
     /// The remedy; nil if none is needed.
     package let advice: String?
@@ -33,6 +32,6 @@ package struct DoctorFinding: Sendable, Hashable, Encodable {
 
 /// A check of something that an app on Keel depends on.
 package protocol DoctorCheck: Sendable {
-    /// Checks without changing anything, and never fails: a check that cannot run is a finding.
+    /// Runs the check; a check that cannot run is a finding. What is checked does not change.
     func findings() async -> [DoctorFinding]
 }

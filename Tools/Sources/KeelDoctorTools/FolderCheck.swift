@@ -2,11 +2,10 @@ internal import Foundation
 internal import KeelFiles
 internal import KeelToolSupport
 
-/// Checks a folder of a file store: whether it stores files, and what its volume supports.
+/// Checks whether a folder has a file store that can be read, and whether its volume has extended attributes.
 package struct FolderCheck: DoctorCheck {
     private let folder: String
 
-    /// - Parameter folder: The folder, which has to exist.
     package init(_ folder: String) { self.folder = folder }
 
     package func findings() async -> [DoctorFinding] {

@@ -1,7 +1,9 @@
 package import Foundation
 internal import KeelToolSupport
 
-/// Checks disk, memory, limits and the folder for temporary files.
+/// Checks free disk space, the limit of open files and the folder for temporary files, and reports the machine.
+///
+/// It writes a file into the folder for temporary files, and removes it.
 package struct MachineCheck: DoctorCheck {
     /// The readings of a machine.
     package struct Readings: Sendable {
@@ -12,7 +14,6 @@ package struct MachineCheck: DoctorCheck {
         package var openFiles: (soft: UInt64?, hard: UInt64?)
         /// Returns the free bytes of a folder's volume; nil if unknown.
         package var freeByteCount: @Sendable (_ folder: URL) -> Int64?
-        /// The folder for temporary files.
         package var temporaryFolder: URL
 
         package init(
@@ -32,9 +33,9 @@ package struct MachineCheck: DoctorCheck {
         }
     }
 
-    /// Below this much free space, writes may soon fail.
+    /// The free bytes below which there is a warning.
     static let littleRoom: Int64 = 1 << 30
-    /// The number of open files that `keel serve` needs for the clients of a small office.
+    /// The soft limit of open files below which there is a warning.
     static let fewFiles: UInt64 = 1024
 
     private let readings: Readings
@@ -42,7 +43,7 @@ package struct MachineCheck: DoctorCheck {
 
     /// - Parameters:
     ///   - readings: The readings of the machine.
-    ///   - folders: The folders of apps' data.
+    ///   - folders: The folders on the volumes to check.
     package init(_ readings: Readings = .current, folders: [URL]) {
         self.readings = readings
         self.folders = folders

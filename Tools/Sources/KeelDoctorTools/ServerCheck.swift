@@ -5,7 +5,7 @@ internal import KeelToolSupport
 
 /// Checks the health of a Keel server, and compares its clock with this machine's.
 package struct ServerCheck: DoctorCheck {
-    /// The clock difference in seconds beyond which signatures and tokens are refused.
+    /// The clock difference in seconds beyond which there is a warning.
     static let patience: TimeInterval = 30
 
     private let address: URL
@@ -75,11 +75,11 @@ package struct ServerCheck: DoctorCheck {
         return .warning(
             "clock",
             "It is \(Int(abs(difference).rounded())) seconds \(direction) the server's.",
-            advice: "Turn time synchronization on at both ends; tokens are refused otherwise."
+            advice: "Turn time synchronization on at both ends; signatures and tokens depend on it."
         )
     }
 
-    /// The format that servers send.
+    /// The format of HTTP dates (RFC 9110, section 5.6.7).
     private static var formatter: DateFormatter {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -88,7 +88,6 @@ package struct ServerCheck: DoctorCheck {
         return formatter
     }
 
-    /// The health request; see `keel serve`.
     private struct Health: ServiceEndpoint {
         var path: EndpointPath { "/health" }
         var method: HTTPRequest.Method { .get }

@@ -9,13 +9,13 @@ internal import KeelToolSupport
 internal import KeelStoragePostgreSQL
 #endif
 
-/// Checks a store: whether it opens, and whether it is corrupt.
+/// Checks whether a store can be opened, and whether it is corrupt: every document and every index entry.
 package struct StoreCheck: DoctorCheck {
     private let path: String
     private let allowsUnverifiedServers: Bool
 
     /// - Parameters:
-    ///   - path: The store's file, also as `sqlite:PATH`, or the URL of its database.
+    ///   - path: The store's file, also as `sqlite:PATH`, or the URL of its PostgreSQL database.
     ///   - allowsUnverifiedServers: Whether a server on another machine need not prove its name.
     package init(_ path: String, allowsUnverifiedServers: Bool = false) {
         self.path = path
@@ -95,7 +95,7 @@ package struct StoreCheck: DoctorCheck {
     }
     #endif
 
-    /// The size of a file, as it follows other text; empty if there is none.
+    /// The size of a file, after a comma; empty without a file.
     private static func size(of file: String?) -> String {
         let attributes = file.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
         guard let count = (attributes?[.size] as? NSNumber)?.int64Value else { return "" }
