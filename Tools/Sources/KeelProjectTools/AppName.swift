@@ -1,6 +1,6 @@
 internal import KeelToolSupport
 
-/// The name of a new app, in the forms that its files need.
+/// The name of a new app, in the forms for its files.
 package struct AppName: Hashable, Sendable {
     /// The prefix of its modules: `ShoppingList`.
     package let module: String
@@ -11,7 +11,8 @@ package struct AppName: Hashable, Sendable {
 
     /// Parses a name, such as `ShoppingList`, `shopping-list` or `shopping list`.
     ///
-    /// - Throws: `ToolError` for a name that is not valid for a module.
+    /// - Throws: `ToolError` for more than 40 letters and digits, other letters than ASCII, no letter at the beginning,
+    ///   or a module's name that is taken.
     package init(_ text: String) throws {
         let words = Self.words(of: text)
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
@@ -35,7 +36,7 @@ package struct AppName: Hashable, Sendable {
         }
     }
 
-    /// Modules that the new app, its tests, Keel or the packages of Keel import: SwiftPM refuses two of one name.
+    /// The names of modules of the app's dependencies: SwiftPM refuses two modules with the same name.
     private static let taken: Set<String> = [
         "Keel", "KeelStorage", "KeelTestKit", "Foundation", "Swift", "Testing", "Note",
         "Synchronization", "Algorithms", "Atomics", "Collections", "Crypto", "Dispatch", "Logging",

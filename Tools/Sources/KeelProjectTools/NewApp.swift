@@ -15,15 +15,15 @@ package struct NewApp: Sendable {
     private let interface: Interface
     /// The dependency on Keel in the manifest.
     private let dependency: String
-    /// The name of the dependency; that of a repository is the end of its URL.
+    /// The name of the dependency; for a repository, the end of its URL.
     private let identity: String
 
-    /// Creates an app.
+    /// Creates the description of an app.
     ///
     /// - Parameters:
     ///   - name: The app's name.
     ///   - interface: The user interface.
-    ///   - keel: The location of Keel: a folder relative to the app's, or a repository URL.
+    ///   - keel: The location of Keel: an absolute path, a path relative to the app's folder, or a repository URL.
     package init(_ name: AppName, _ interface: Interface = .terminal, keel: String) {
         self.name = name
         self.interface = interface
@@ -38,13 +38,13 @@ package struct NewApp: Sendable {
         }
     }
 
-    /// Returns whether a location is a repository's, by the rule of SwiftPM: a URL, or `git@HOST:PATH` for SSH.
+    /// Returns whether a location is that of a repository: a URL, or `USER@HOST:PATH` for SSH.
     package static func isRepository(_ location: String) -> Bool {
         let start = location.prefix { $0 != "/" }
         return location.contains("://") || start.contains("@") && start.contains(":")
     }
 
-    /// The files by path within the app's folder.
+    /// The texts of the files, by their paths in the app's folder.
     package var files: [String: String] {
         var files: [String: String] = [:]
         for template in AppTemplate.all(for: interface) {
@@ -61,9 +61,8 @@ package struct NewApp: Sendable {
             .replacing("__package__", with: identity)
     }
 
-    /// Writes the app to a new folder, atomically.
+    /// Writes the app to a new folder, completely or not at all.
     ///
-    /// - Parameter folder: The app's folder.
     /// - Throws: `ToolError` if the folder exists or cannot be written.
     package func write(to folder: URL) throws {
         guard !FileManager.default.fileExists(atPath: folder.path) else {

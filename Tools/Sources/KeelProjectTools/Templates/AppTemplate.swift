@@ -1,7 +1,7 @@
 /// A file of a new app, with placeholders for its names.
 ///
-/// `__App__`, `__program__` and `__VARIABLE__` stand for the forms of ``AppName``, `__keel__` for the
-/// dependency and `__package__` for its name. Scripts/checks/new-app.sh builds and tests the results.
+/// `__App__`, `__program__` and `__VARIABLE__` stand for the forms of ``AppName``, `__keel__` for the dependency, and
+/// `__package__` for its name.
 struct AppTemplate: Sendable {
     /// The path in the app's folder.
     let path: String
@@ -12,7 +12,6 @@ struct AppTemplate: Sendable {
         self.text = text
     }
 
-    /// Returns all files of an app.
     static func all(for interface: NewApp.Interface) -> [AppTemplate] {
         let layers = DomainTemplates.all + DataTemplates.all
         return switch interface {
