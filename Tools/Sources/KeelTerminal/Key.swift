@@ -2,12 +2,12 @@
 package enum Key: Hashable, Sendable {
     /// A scalar of a character.
     case scalar(Unicode.Scalar)
-    /// A letter pressed with Control.
+    /// A letter pressed with Control, without those that are other keys: H, I, J and M.
     case control(Character)
     case enter, tab, backspace, delete, escape
     case up, down, left, right, home, end
     case wordLeft, wordRight, wordBackspace
-    /// Pasted text, which may have several lines.
+    /// Pasted text, which may have several lines, if the terminal marks it.
     case paste(String)
 }
 
@@ -27,10 +27,12 @@ package struct KeyParser: Sendable {
 
     package init() {}
 
-    /// Whether the bytes so far are either the Escape key or the beginning of a sequence.
+    /// Whether the last byte is either the Escape key or the beginning of a sequence.
     package var isUndecided: Bool { state == .escape }
 
-    /// Parses the next byte; returns the key that the byte completes, or nil if more bytes are needed.
+    /// Parses the next byte.
+    ///
+    /// - Returns: The key that the byte completes; nil if more bytes are needed, or for an unknown key.
     package mutating func key(_ byte: UInt8) -> Key? {
         switch state {
         case .ground: return begin(byte)
@@ -66,7 +68,7 @@ package struct KeyParser: Sendable {
         }
     }
 
-    /// Ends the wait for further bytes; returns the Escape key, if it was pressed alone.
+    /// Ends the wait for further bytes; returns the Escape key if it was pressed alone.
     package mutating func end() -> Key? {
         guard isUndecided else { return nil }
         state = .ground

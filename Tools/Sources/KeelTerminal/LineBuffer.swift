@@ -1,7 +1,6 @@
 /// An edited line with a cursor.
 package struct LineBuffer: Hashable, Sendable {
     package private(set) var before: String
-    /// The text after the cursor.
     package private(set) var after = ""
     /// The text that was cut last.
     private var cut = ""
@@ -55,7 +54,7 @@ package struct LineBuffer: Hashable, Sendable {
         after.removeFirst(word.count + rest.count)
     }
 
-    /// Cuts the word before the cursor, and the spaces after that word.
+    /// Cuts the word before the cursor, and the spaces between both.
     package mutating func cutWord() {
         cut = lastWord
         before.removeLast(cut.count)

@@ -4,9 +4,7 @@ package struct LineEditing: Sendable {
     package enum Step: Hashable, Sendable {
         /// Show the current line.
         case show
-        /// Accept the line.
         case accept
-        /// Abandon the line.
         case abandon
         /// End the input.
         case leave
@@ -22,7 +20,7 @@ package struct LineEditing: Sendable {
         /// The index of the found line; nil before the first match.
         var index: Int?
         var isFailing = false
-        /// The state that Control-C restores.
+        /// The state that Control-C and Control-G restore.
         let original: (line: LineBuffer, position: Int)
     }
 
@@ -46,7 +44,6 @@ package struct LineEditing: Sendable {
         search.map { "\($0.isFailing ? "not found" : "search") “\($0.text)”: " }
     }
 
-    /// Applies a key.
     package mutating func take(_ key: Key) -> Step {
         if search != nil, let step = takeInSearch(key) { return step }
         switch key {

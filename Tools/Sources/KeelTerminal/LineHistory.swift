@@ -2,18 +2,18 @@ package import Foundation
 
 /// The entered lines, in a file that only its owner may read.
 package struct LineHistory: Sendable {
-    /// The maximum number of stored lines.
+    /// The maximum number of ``lines``; a file with more than twice as many is shortened when it is read.
     package static let capacity = 1000
 
     /// The lines, oldest first.
     package private(set) var lines: [String] = []
-    /// The reason why lines could not be stored in the file; nil if they were.
+    /// The reason why the file could not be opened for a line; nil without such a failure.
     package private(set) var problem: String?
     private let file: URL?
 
     /// Reads the history of earlier runs.
     ///
-    /// - Parameter file: The file; nil to store nothing.
+    /// - Parameter file: The file, which need not exist; nil to store nothing.
     package init(in file: URL?) {
         self.file = file
         guard let file else { return }
@@ -29,6 +29,8 @@ package struct LineHistory: Sendable {
     }
 
     /// Adds a line, unless it is empty, begins with a space, or equals the last line.
+    ///
+    /// A line that cannot be stored is kept in memory.
     package mutating func add(_ line: String) {
         guard let first = line.first, first != " ", lines.last != line else { return }
         lines.append(line)
@@ -53,7 +55,7 @@ package struct LineHistory: Sendable {
         try? handle.write(contentsOf: Array("\(line)\n".utf8))
     }
 
-    /// Opens the file, and locks it until it is closed: other shells append to it and rewrite it, too.
+    /// Opens the file, and locks it against other shells until it is closed.
     private static func locked(_ file: URL) -> FileHandle? {
         for _ in 0..<100 {
             let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC

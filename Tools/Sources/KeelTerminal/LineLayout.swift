@@ -6,7 +6,6 @@ struct LineLayout: Hashable, Sendable {
     private(set) var cursorRow = 0
     private(set) var cursorColumn = 0
 
-    /// Computes the layout of a line that follows a prompt.
     init(_ prompt: String, _ line: LineBuffer, _ size: TerminalSize) {
         var (row, width) = ("", 0)
         var all: [String] = []
@@ -35,7 +34,7 @@ struct LineLayout: Hashable, Sendable {
         cursorColumn = column
     }
 
-    /// Returns the number of rows above the cursor after a terminal of another width has wrapped them.
+    /// Returns the number of rows above the cursor in a terminal of another width, which has wrapped them.
     func rowsAbove(_ columns: Int) -> Int {
         let above = rows.prefix(cursorRow).reduce(0) { count, row in
             count + max(1, (TextWidth.of(row) + columns - 1) / columns)

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Reads lines from a terminal on standard input, with the usual keys of shells.
 ///
-/// The line is drawn on standard error, so that standard output has only results.
+/// The line is drawn on standard error.
 package final class LineReader {
     /// The result of reading a line.
     package enum Outcome: Hashable, Sendable {
@@ -16,21 +16,19 @@ package final class LineReader {
     /// Completes the word before the cursor.
     package typealias Completer = @Sendable (_ before: String) async -> LineCompletion
 
-    /// The maximum number of shown candidates.
     private static let mostShown = 200
 
     private let input = TerminalInput()
     private var layout = LineLayout("", LineBuffer(), TerminalSize(columns: 80, rows: 24))
 
-    /// The entered lines.
     package private(set) var history: LineHistory
 
     package init(history: LineHistory) { self.history = history }
 
-    /// Restores the terminal before a signal ends the process.
+    /// Restores the terminal; to be called before a signal ends the process.
     package var restoration: @Sendable () -> Void { { [input] in input.end() } }
 
-    /// Reads a line after a prompt; `completer` completes a word for the Tab key.
+    /// Reads a line after a prompt, and adds it to the history; the Tab key calls `completer`.
     package func line(prompt: String, completer: Completer) async -> Outcome {
         input.begin()
         // The terminal marks pasted text, so that tabs in it do not complete words.
@@ -140,7 +138,7 @@ package struct LineCompletion: Sendable {
     package struct Candidate: Hashable, Sendable {
         /// The replacement of the word.
         package var text: String
-        /// The text that follows the replacement if it is the only candidate, such as a space.
+        /// The text after the replacement if there is only one candidate, such as a space.
         package var end: String
         /// The label in a list.
         package var label: String

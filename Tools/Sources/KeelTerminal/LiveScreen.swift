@@ -3,10 +3,9 @@ internal import Synchronization
 
 /// The alternate screen of the terminal on standard output.
 ///
-/// The screen is redrawn whenever its content or the size of the terminal changes. Closing it restores
-/// the previous screen.
+/// It is redrawn when its content or the size of the terminal changes.
 package final class LiveScreen: Sendable {
-    /// A function that returns the lines for a size; lines and parts that do not fit are cut off.
+    /// Returns the lines for a size; what does not fit is cut off.
     package typealias Content = @Sendable (TerminalSize) -> [String]
 
     private let content = Mutex<Content?>(nil)

@@ -5,9 +5,9 @@ internal import Synchronization
 /// A line on standard error that shows the progress of long work.
 ///
 /// The line shows the completed amount and the rate, and, if the total is known, the share, a bar and the remaining
-/// time. It is drawn only if standard error is a terminal, at most ten times per second, and never wider than the
-/// terminal. Between updates it is redrawn a few times per second, so that the rate and the remaining time hold while
-/// the work stands still. SIGINT and SIGTERM remove the line before they end the process.
+/// time. It is drawn only if standard error is a terminal, and never wider. Updates draw it at most ten times per
+/// second; besides, it is redrawn five times per second, so that the rate is right while the work stands still. SIGINT
+/// and SIGTERM remove the line before they end the process, unless they have another handler or are ignored.
 ///
 /// Several tasks may update the line at the same time.
 package final class ProgressLine: Sendable {
@@ -15,7 +15,7 @@ package final class ProgressLine: Sendable {
         var total: Int?
         /// The completed amount; nil before the first update, and once the line was removed.
         var done: Int?
-        /// The previous amount, without the work under way.
+        /// The previously drawn amount, without the work under way.
         var previous: Int?
         var note: String?
         var rate = ProgressRate()
@@ -42,7 +42,7 @@ package final class ProgressLine: Sendable {
 
     package let isDrawn: Bool
 
-    /// Creates a line, which appears with the first update, on a terminal and unless `isQuiet`.
+    /// Creates a line, which appears with the first update, unless `isQuiet` or without a terminal.
     ///
     /// `total` is nil if it is unknown; `underWay` returns how much of the completed amount does not count yet.
     package init(
@@ -64,7 +64,7 @@ package final class ProgressLine: Sendable {
         if isDrawn { scheduleRedrawing() }
     }
 
-    /// Creates a line with another terminal and clock, which is redrawn only by ``redraw()``.
+    /// Creates a line for another terminal and clock, which handles no signals and is redrawn only by ``redraw()``.
     package init(
         total: Int? = nil,
         unit: ProgressText.Unit,
@@ -83,12 +83,12 @@ package final class ProgressLine: Sendable {
         caught = CaughtSignals()
     }
 
-    /// Draws the completed amount; less than a tenth of a second after the last time, with the next ``redraw()``.
+    /// Draws the completed amount, or leaves it to ``redraw()`` less than a tenth of a second after the last drawing.
     ///
     /// - Parameters:
-    ///   - done: The completed amount. The first value counts as completed before this run.
-    ///   - total: The new total, if it has become known.
-    ///   - note: The text beside the numbers.
+    ///   - done: The completed amount; the rate does not include the first value.
+    ///   - total: The new total; nil to keep the present one.
+    ///   - note: The text after the numbers.
     package func update(done: Int, total: Int? = nil, note: @autoclosure () -> String? = nil) {
         guard isDrawn else { return }
         state.withLock { state in
@@ -131,7 +131,7 @@ package final class ProgressLine: Sendable {
         state.width = TextWidth.of(line)
     }
 
-    /// Removes the line while a message is written; the next update draws it again.
+    /// Removes the line, for example to write a message; the next update draws it again.
     package func clear() {
         guard isDrawn else { return }
         state.withLock { state in
@@ -160,7 +160,7 @@ package final class ProgressLine: Sendable {
         return above > 0 ? "\r\u{1B}[\(above)A\u{1B}[J" : "\r\u{1B}[K"
     }
 
-    /// Redraws the line until it is finished or released, on a thread that the work does not block.
+    /// Redraws the line until it is finished or released.
     private func scheduleRedrawing() {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(200)) { [weak self] in
             guard let self, !state.withLock({ $0.isFinished }) else { return }
@@ -189,10 +189,9 @@ package struct CaughtSignals: Sendable {
         caught = free.map { ($0, SignalWatch.handler(of: $0)) }
     }
 
-    /// Restores the default action of the signals.
+    /// Restores the default action of the signals, unless they have got another handler.
     ///
-    /// On Linux, the first ``SignalWatch`` of a signal replaces the handler for good. That one stays: without it, the
-    /// next watch would not learn of the signal, and what it guards would end in the middle.
+    /// On Linux, the first ``SignalWatch`` of a signal installs one for good, which later watches need.
     package func restore() {
         for (number, handler) in caught where SignalWatch.handler(of: number) == handler {
             signal(number, SIG_DFL)

@@ -4,9 +4,9 @@ internal import Foundation
 package struct ProgressText: Sendable {
     /// The unit of the numbers.
     package enum Unit: Equatable, Sendable {
-        /// Bytes, shown as KiB, MiB and so on.
+        /// Bytes, shown in B to TiB.
         case bytes
-        /// Things that have this name in the plural, such as “documents”.
+        /// Items with this plural name, such as “documents”.
         case items(String)
         /// Parts of a total, of which only the share is shown.
         case share
@@ -15,11 +15,11 @@ package struct ProgressText: Sendable {
     package var unit: Unit
     /// The completed amount.
     package var done: Int
-    /// The amount of work; nil if it is unknown.
+    /// The total amount; nil if it is unknown, or less than the initial ``done``.
     package var total: Int?
     /// The recent rate per second.
     package var rate: Double
-    /// The text before the numbers, such as “3 of 10 files”.
+    /// The text after the numbers, such as “3 of 10 files”.
     package var note: String?
 
     package init(unit: Unit, done: Int, total: Int?, rate: Double, note: String? = nil) {
@@ -31,7 +31,7 @@ package struct ProgressText: Sendable {
         self.note = note
     }
 
-    /// Returns the text in at most `width` columns, with a bar if it fits.
+    /// Returns the text in at most `width` columns, with a bar if there is room.
     package func line(width: Int) -> String {
         let text = parts.joined(separator: ", ")
         guard let total, total > 0, width >= TextWidth.of(text) + 13 else {

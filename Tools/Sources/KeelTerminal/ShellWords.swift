@@ -1,15 +1,14 @@
 /// The words of a line, as shells split them.
 ///
-/// Spaces separate words, except in quotes, after a backslash, and in a JSON object: a word that begins with `{` ends
-/// with its last brace.
+/// White space separates words, except in quotes, after a backslash, and in a JSON object at the beginning of a word.
 package struct ShellWords: Hashable, Sendable {
     /// The complete words.
     package private(set) var words: [String] = []
-    /// The word at the end of the line, without quotes and backslashes; empty after a space.
+    /// The word at the end of the line, without quotes and backslashes; empty after white space.
     package private(set) var last = ""
     /// The number of characters of the last word in the line.
     package private(set) var lastCount = 0
-    /// The open quote at the end; nil without one.
+    /// The quote that is open at the end.
     package private(set) var openQuote: Character?
     /// Whether a JSON object or an escape is incomplete.
     package private(set) var isIncomplete = false
@@ -92,7 +91,7 @@ package struct ShellWords: Hashable, Sendable {
         return hasLast ? words + [last] : words
     }
 
-    /// Returns a word with quotes or escapes, so that it is parsed as one word.
+    /// Returns a word with backslashes, so that it is parsed as one word.
     package static func escaped(_ word: String) -> String {
         word.reduce(into: "") { result, character in
             if character.isWhitespace || "'\"\\{".contains(character) { result.append("\\") }

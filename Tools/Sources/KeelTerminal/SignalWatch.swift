@@ -1,7 +1,9 @@
 internal import Dispatch
 internal import Foundation
 
-/// Calls a closure whenever a signal arrives, until the watch is released.
+/// Calls a closure when a signal arrives, until the watch is released.
+///
+/// The release does not restore the signal's default action.
 // After its creation, only Dispatch uses the source, whose type is not marked as sendable.
 package final class SignalWatch: @unchecked Sendable {
     private let source: any DispatchSourceSignal
@@ -15,8 +17,6 @@ package final class SignalWatch: @unchecked Sendable {
     static func isDefault(_ number: Int32) -> Bool { handler(of: number) == 0 }
 
     /// Returns the address of a signal's handler, which is 0 for the default action.
-    ///
-    /// To set a handler in order to read the one before would lose a signal that arrives in between.
     static func handler(of number: Int32) -> Int {
         var action = sigaction()
         sigaction(number, nil, &action)
@@ -26,9 +26,8 @@ package final class SignalWatch: @unchecked Sendable {
 
     /// Starts to watch a signal, in place of its default action.
     ///
-    /// A signal that arrives after the return is not lost: the call waits until Dispatch, which registers a watch on
-    /// another thread, has done so. Before that, the signal is ignored. The closure is called on a separate thread,
-    /// once for several arrivals in quick succession.
+    /// The call waits until Dispatch has registered the watch; until then, a signal with the default action is ignored.
+    /// The closure is called on another thread, once for several arrivals in quick succession.
     package init(_ number: Int32, _ body: @escaping @Sendable () -> Void) {
         // On Linux, Dispatch installs its handler only with the first watch of a signal.
         if Self.isDefault(number) { signal(number, SIG_IGN) }

@@ -1,8 +1,6 @@
-/// Whether colors are written to a terminal.
+/// The rules for colors.
 package enum TerminalColors {
-    /// Whether the variables allow colors.
-    ///
-    /// `NO_COLOR` forbids them unless it is empty (no-color.org), and so does `TERM=dumb`.
+    /// Returns whether variables allow colors: `NO_COLOR` is empty (no-color.org), and `TERM` is not `dumb`.
     package static func areAllowed(by environment: [String: String]) -> Bool {
         (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }

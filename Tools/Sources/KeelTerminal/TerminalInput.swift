@@ -6,7 +6,6 @@ internal import Synchronization
 final class TerminalInput: Sendable {
     enum Event: Hashable, Sendable {
         case key(Key)
-        /// The terminal's size has changed.
         case resized
         /// The terminal has been closed.
         case end
@@ -31,7 +30,7 @@ final class TerminalInput: Sendable {
         resizing = SignalWatch(SIGWINCH) { try? writing.write(contentsOf: [0]) }
     }
 
-    /// Makes the terminal pass each key at once, without echoing it, until ``end()``.
+    /// Makes the terminal pass on each key, without echo, until ``end()``.
     func begin() {
         state.withLock { state in
             var settings = termios()

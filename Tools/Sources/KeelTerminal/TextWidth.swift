@@ -1,7 +1,6 @@
 /// The width of text in the columns of a terminal.
 ///
-/// The width is that of whole characters, as current terminals draw them: two columns for characters of East Asian
-/// scripts and for emoji of any number of scalars, and none for combining characters alone.
+/// Wide characters of East Asian scripts and emoji have two columns, and combining characters alone none.
 package enum TextWidth {
     /// Returns the columns of a text without control characters.
     package static func of(_ text: some StringProtocol) -> Int {
@@ -23,7 +22,7 @@ package enum TextWidth {
         }
     }
 
-    /// Returns the longest beginning of a text that fits into a number of columns, with “…” if the text is cut.
+    /// Returns the text, or its longest beginning that fits into a number of columns with “…”.
     package static func truncated(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         guard width > 0 else { return "" }
@@ -46,7 +45,7 @@ package enum TextWidth {
         text + String(repeating: " ", count: max(0, width - of(text)))
     }
 
-    /// Returns a text without control characters.
+    /// Returns a text with U+FFFD in place of control characters.
     package static func harmless(_ text: String) -> String {
         var safe = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
