@@ -1,11 +1,11 @@
 package import Foundation
 internal import KeelToolSupport
 
-/// The progress of a long operation, kept in a file until the operation has finished.
+/// The progress of a long operation, in a file until the operation has finished.
 package protocol Checkpoint: Codable {}
 
 extension Checkpoint {
-    /// Returns the bytes of a checkpoint's file; nil if the file does not exist.
+    /// Returns the contents of a file; nil if it does not exist.
     ///
     /// - Throws: `ToolError` if it cannot be read, or is a pipe or a device.
     static func contents(of file: URL) throws -> Data? {
@@ -21,7 +21,7 @@ extension Checkpoint {
         }
     }
 
-    /// Writes the checkpoint atomically: a reader finds the old or the new one.
+    /// Writes the checkpoint atomically.
     ///
     /// - Throws: `ToolError` if the file cannot be written.
     package func write(to file: URL) throws {

@@ -1,16 +1,16 @@
 package import KeelStorage
 internal import KeelStorageAdapting
 
-/// Compares the documents of two stores, in the memory of two pages.
+/// Compares the documents of two stores, page by page.
 ///
-/// Both stores are read in the order of paths. Changes during the comparison may be missed.
+/// Changes during the comparison may be missed, or appear as differences.
 package struct DocumentComparison: Sendable {
     private let first: any StorageAdapter
     private let second: any StorageAdapter
     private let scopes: [DocumentScope]
     private let pageSize: Int
 
-    /// Creates a comparison of these scopes of two stores; of all documents if there is none.
+    /// Creates a comparison of scopes; of all documents if there are none.
     package init(
         _ first: any StorageAdapter,
         _ second: any StorageAdapter,
@@ -23,11 +23,12 @@ package struct DocumentComparison: Sendable {
         self.pageSize = pageSize
     }
 
-    /// Runs the comparison: differences come ordered by the names of the collections and then by path.
+    /// Runs the comparison.
     ///
-    /// `onProgress` receives the number of compared documents from time to time.
+    /// Differences are in the order of the scopes, or of the names of all collections, and then of paths; unreadable
+    /// documents come first in a page.
     ///
-    /// - Throws: `StorageError`, and errors of `onDifference`.
+    /// - Throws: `StorageError`, `CancellationError`, and errors of `onDifference`.
     package func run(
         onDifference: (DocumentDifference) throws -> Void,
         onProgress: (Int) -> Void = { _ in }
@@ -112,7 +113,6 @@ package struct DocumentComparison: Sendable {
         }
     }
 
-    /// The documents of one store, in the order of their paths.
     private struct Side {
         private var pages: DocumentPages
         private var documents: ArraySlice<Document> = []
@@ -129,7 +129,7 @@ package struct DocumentComparison: Sendable {
 
         mutating func advance() { documents.removeFirst() }
 
-        /// Reads pages until the next document, or the end.
+        /// Reads pages up to the next document, or to the end.
         mutating func fill() async throws(StorageError) {
             while documents.isEmpty, !isAtEnd {
                 guard let page = try await pages.next() else {
@@ -144,7 +144,7 @@ package struct DocumentComparison: Sendable {
 
         func isUnreadable(_ path: DocumentPath) -> Bool { unreadable.contains(path) }
 
-        /// Returns the new unreadable documents, without those that are reported otherwise.
+        /// Returns the new unreadable documents, without those that the other side reports.
         mutating func takeUnreadable(
             _ isTold: (DocumentPath) -> Bool
         ) -> [UnreadableDocument] {
@@ -154,14 +154,13 @@ package struct DocumentComparison: Sendable {
     }
 }
 
-/// Lists the names of a store's collections at any depth.
 private enum CollectionNames {
     static func all(in adapter: any StorageAdapter) async throws -> Set<String> {
         adapter.capabilities.contains(.changeLog)
             ? try await logged(in: adapter) : try await listed(in: adapter)
     }
 
-    /// The change log names every document, including documents below missing ones.
+    /// Returns the names in the change log, which has every document, also below missing ones.
     private static func logged(in adapter: any StorageAdapter) async throws -> Set<String> {
         var names: Set<String> = []
         var request = ChangeRequest(after: nil, scope: .everything, limit: 500)

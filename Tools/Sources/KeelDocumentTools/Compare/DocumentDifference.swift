@@ -2,18 +2,14 @@ package import KeelStorage
 
 /// A difference between two stores.
 package enum DocumentDifference: Hashable, Sendable {
-    /// Only the first store has the document.
     case onlyInFirst(DocumentPath)
-    /// Only the second store has the document.
     case onlyInSecond(DocumentPath)
     /// These fields of the document differ, or exist in only one store.
     case fields(DocumentPath, [FieldPath])
-    /// The document is unreadable in a store, so a difference cannot be determined.
+    /// The document cannot be read in a store.
     case unreadable(UnreadableDocument, isInFirst: Bool)
 
-    /// Returns the fields in which two documents differ; for maps, the fields inside.
-    ///
-    /// Values of different types differ: 3 is not 3.0.
+    /// Returns the fields in which two documents differ; for maps, the fields inside; 3 differs from 3.0.
     static func fields(
         of first: DocumentFields,
         and second: DocumentFields,
@@ -39,7 +35,6 @@ package enum DocumentDifference: Hashable, Sendable {
 
 /// The counts of a comparison.
 package struct ComparisonReport: Hashable, Sendable {
-    /// The number of equal documents.
     package var same = 0
     package var onlyInFirst = 0
     package var onlyInSecond = 0
@@ -50,9 +45,8 @@ package struct ComparisonReport: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether the stores are equal.
+    /// Whether no difference was found in readable documents.
     package var isSame: Bool { onlyInFirst + onlyInSecond + different == 0 }
 
-    /// The number of compared documents.
     package var count: Int { same + onlyInFirst + onlyInSecond + different + unreadable }
 }

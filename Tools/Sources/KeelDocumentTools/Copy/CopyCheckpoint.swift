@@ -2,7 +2,7 @@ package import Foundation
 internal import KeelStorage
 internal import KeelToolSupport
 
-/// The progress of a copy, kept in a file until the copy is complete and verified.
+/// The progress of a copy, in a file until the copy is complete and compared.
 package struct CopyCheckpoint: Checkpoint, Hashable, Sendable {
     /// A collection of a source without a change log that is not copied yet.
     struct Open: Codable, Hashable, Sendable {
@@ -13,27 +13,25 @@ package struct CopyCheckpoint: Checkpoint, Hashable, Sendable {
 
     /// The source, the target and the selection of documents.
     package var subject: String
-    /// The end of the name by which the source knows the copy as a reader of its change log; nil in checkpoints of
-    /// earlier versions.
-    ///
-    /// Another copy of the same stores, such as on another machine, must not end or move this reader.
+    /// The end of the copy's name as a reader of the source's change log, different from that of another copy of the
+    /// same stores; nil in checkpoints of earlier versions.
     var reader: String? = UUID().uuidString
-    /// The position in the source's change log after the last copied change.
+    /// The position in the change log after the last copied change.
     var cursor: [UInt8]?
-    /// The collections that are left to copy from a source without a change log; the last one is next.
+    /// The collections to copy from a source without a change log; the last one is next.
     var open: [Open]?
     /// The names of the collections with copied documents.
     var names: Set<String> = []
-    /// The number of documents written to the target; a document that changed during the copy counts again.
+    /// The number of written documents; a document that changed during the copy counts again.
     package var copied = 0
-    /// The reasons why documents could not be read and were not copied, by path.
+    /// The reasons why documents could not be read, by path.
     var unreadable: [String: String] = [:]
     /// Whether the whole source has been read.
     var isRead = false
 
     package init(subject: String) { self.subject = subject }
 
-    /// Reads the checkpoint from a file; returns nil if the file does not exist.
+    /// Reads a checkpoint; returns nil if the file does not exist.
     ///
     /// - Throws: `ToolError` if the file cannot be read, is not a checkpoint, or belongs to another copy.
     package static func read(_ file: URL, of subject: String) throws -> CopyCheckpoint? {

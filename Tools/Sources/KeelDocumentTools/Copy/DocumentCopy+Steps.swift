@@ -5,14 +5,15 @@ internal import KeelToolSupport
 extension DocumentCopy {
     /// The documents of the last page of the change log.
     struct LastPage {
-        /// The largest number of times that the end of the log is read because of them.
+        /// The maximum number of times that the end of the log is read because of them.
         static let mostReadings = 1_000
 
-        /// The documents, if the page reached the end of the log.
+        /// The written documents; nil if the page did not reach the end of the log.
         var paths: Set<DocumentPath>?
         var readings = 0
 
-        /// Whether the copy need not write a page: it reaches the end of the log, and has none of these documents.
+        /// Returns whether the copy can end before a page, which reaches the end of the log, and has none of these
+        /// documents or came after too many readings.
         func isFollowed(by page: ChangePage) -> Bool {
             guard let paths, page.isCaughtUp else { return false }
             return readings >= Self.mostReadings
@@ -22,8 +23,7 @@ extension DocumentCopy {
 
     /// Copies a page of the change log.
     ///
-    /// A page has the states at the time of its read, which may be outdated when they are written. The changes after
-    /// the page have the later states.
+    /// The states of a page may be outdated when they are written; the changes after it have the later ones.
     func copyChanges(
         _ state: inout CopyCheckpoint,
         after last: inout LastPage
@@ -60,9 +60,8 @@ extension DocumentCopy {
         _ = try await source.changes(request)
     }
 
-    /// Returns the request for the next page.
-    ///
-    /// The request registers the copy as a reader, so that the source keeps its log for a week after the last request.
+    /// Returns the request for the next page, which registers the copy as a reader: the source keeps its log for a week
+    /// after the last request.
     private func request(_ state: CopyCheckpoint) -> ChangeRequest {
         var request = ChangeRequest(
             after: state.cursor.map(ChangeCursor.init(bytes:)),
@@ -113,8 +112,7 @@ extension DocumentCopy {
         }
     }
 
-    /// Returns the write that copies a document, and counts it; records a document that cannot be decoded and returns
-    /// nil.
+    /// Returns the write that copies a document; nil for a document that cannot be decoded, which is recorded.
     private func write(_ document: Document, _ state: inout CopyCheckpoint) -> DocumentWrite? {
         do throws(StorageError) {
             _ = try document.fields()

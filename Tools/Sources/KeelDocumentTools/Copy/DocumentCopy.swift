@@ -3,23 +3,18 @@ package import Foundation
 package import KeelStorage
 internal import KeelStorageAdapting
 
-/// Copies documents from one store to another, and compares both.
+/// Copies documents from one store to another, and compares both; an interrupted copy can be resumed.
 ///
-/// An interrupted copy can be resumed.
-///
-/// A source with a change log is read through the log, which contains every document of every collection and the
-/// changes made during the copy. Another source is read collection by collection. If the target supports replication,
-/// the documents keep their times and revisions; otherwise the target assigns new times.
+/// A source with a change log is read through the log, which has every document and the changes made during the copy.
+/// Another source is read collection by collection, without those below missing documents. If the target supports
+/// replication, the documents keep their times and revisions; otherwise the target assigns new ones.
 ///
 /// Another program, such as a mirror, may write newer states to the target during the copy. If the source has a change
-/// log, the copy leaves no older state behind: it ends when none of the documents that it has written last has changed in
-/// the source meanwhile. It tries this 1,000 times; a document that still changes gets its next state from the mirror.
+/// log, the copy leaves no older state behind: it ends when none of the documents that it wrote last has changed in the
+/// source meanwhile, or after 1,000 attempts.
 ///
-/// Keel's own records are not copied: two stores with the same outbox would send its writes twice. The report has the
-/// number of these writes.
-///
-/// A document that cannot be read does not prevent the copy of others: the report has its path, and the target keeps
-/// its own state of it.
+/// Keel's own records are not copied: two stores with the same outbox would send its writes twice. Of a document that
+/// cannot be read, the target keeps its own state.
 package struct DocumentCopy: Sendable {
     /// The maximum size of the bodies in a batch in bytes, smaller than the limit of servers for a request.
     static let longestBatch = 4 << 20
@@ -44,7 +39,7 @@ package struct DocumentCopy: Sendable {
         self.pageSize = pageSize
     }
 
-    /// Returns the default place of the checkpoint: a file in a folder, named after the copy.
+    /// Returns the default file of the checkpoint in a folder.
     package static func checkpointFile(for subject: String, in folder: URL) -> URL {
         folder.appending(path: "keel-copy-\(name(of: subject)).checkpoint")
     }
@@ -58,10 +53,10 @@ package struct DocumentCopy: Sendable {
     ///
     /// - Parameters:
     ///   - start: The checkpoint to start from.
-    ///   - file: The file that has the checkpoint until the copy is verified.
+    ///   - file: The file of the checkpoint, which is removed after the comparison.
     ///   - onProgress: Called after each page with the number of copied documents.
     /// - Returns: The report.
-    /// - Throws: `StorageError`, or an error of writing the checkpoint. The file of the checkpoint then remains.
+    /// - Throws: `StorageError`, `CancellationError`, or an error of writing the checkpoint. The file then remains.
     package func run(
         from start: CopyCheckpoint,
         checkpoint file: URL,
@@ -94,9 +89,7 @@ package struct DocumentCopy: Sendable {
         return report
     }
 
-    /// The number of documents to copy.
-    ///
-    /// Nil for a copy of everything, because documents of collections below documents cannot be counted in advance.
+    /// The number of documents to copy; nil for a copy of everything, which cannot be counted in advance.
     package var documentCount: Int? {
         get async throws(StorageError) {
             guard !collections.isEmpty else { return nil }
@@ -143,7 +136,7 @@ package struct DocumentCopy: Sendable {
         return report
     }
 
-    /// The number of writes in the outboxes of the source, if everything is copied; a server does not list them.
+    /// The number of writes in the source's outboxes; 0 for a copy of collections, and for a server.
     private func outboxWriteCount() async throws(StorageError) -> Int {
         guard collections.isEmpty, source.capabilities.contains(.collectionListing) else {
             return 0
@@ -163,28 +156,25 @@ package struct DocumentCopy: Sendable {
 package struct CopyReport: Sendable {
     /// The documents of a scope in both stores.
     package struct Comparison: Hashable, Sendable {
-        /// The collection or collection group.
         package let scope: DocumentScope
-        /// The documents of the source.
         package let source: ScopeDigest
-        /// The documents of the target.
         package let target: ScopeDigest
 
-        /// Whether both stores have the same documents.
         package var isSame: Bool { source == target }
     }
 
     /// The number of copied documents, including those of earlier runs.
     package var copied = 0
-    /// The reasons why documents of the source could not be read and were not copied, by path.
+    /// The reasons why documents of the source could not be read, by path.
     package var unreadable: [String: String] = [:]
     /// Whether the target keeps the times and revisions of the source.
     package var keepsTimes = false
-    /// The comparisons, sorted by the names of the scopes.
+    /// The comparisons in the order of the collections; sorted by name for a copy of everything.
     package var comparisons: [Comparison] = []
-    /// The number of writes in the outboxes of the source, which were not copied; 0 for a copy of some collections.
+    /// The number of writes in the source's outboxes, which were not copied; 0 for a copy of some collections, or
+    /// from a server.
     package var outboxWrites = 0
 
-    /// Whether both stores have the same documents, and all of them could be read.
+    /// Whether both stores have the same documents in all scopes, and all of the source could be read.
     package var isVerified: Bool { unreadable.isEmpty && comparisons.allSatisfy(\.isSame) }
 }

@@ -3,9 +3,8 @@ package import KeelStorage
 
 /// The number of documents in a scope, and a hash of their contents.
 package struct ScopeDigest: Hashable, Sendable {
-    /// The number of documents.
     package let count: Int
-    /// The SHA-256 hash of the paths and bodies, sorted by path, in hexadecimal.
+    /// The SHA-256 hash of the paths and bodies in hexadecimal.
     package let hash: String
 
     /// Reads the documents of a scope.
@@ -14,7 +13,7 @@ package struct ScopeDigest: Hashable, Sendable {
     ///   - scope: The scope.
     ///   - client: The store.
     ///   - includesTimes: Whether the hash includes times and revisions.
-    ///   - excluded: The paths of documents to leave out. Unreadable documents are always left out.
+    ///   - excluded: The paths of documents to leave out; Keel's own and unreadable ones are always left out.
     /// - Throws: `StorageError`.
     package init(
         of scope: DocumentScope,

@@ -7,9 +7,8 @@ internal import KeelToolSupport
 /// Writes the documents of a collection or group as lines of JSON, sorted by path.
 ///
 /// Documents are read page by page. If the store has a change log, an export to a file then applies the changes made
-/// during the export, so that the file has the state of the store at one time. Standard output cannot be corrected; the
-/// report has whether documents changed. A document that cannot be read does not prevent the export of others: the
-/// report has its path.
+/// meanwhile, so that the file has the state of the store at one time. Lines of another output cannot be corrected; the
+/// report tells whether documents changed.
 package struct DocumentExport: Sendable {
     private let adapter: any StorageAdapter
     /// The time of the exported state; nil for the present.
@@ -32,7 +31,7 @@ package struct DocumentExport: Sendable {
         self.time = time
     }
 
-    /// Returns a client of the exported state, the same for all pages.
+    /// Returns a client of the exported state.
     private func client() async throws(StorageError) -> StorageClient {
         let client = StorageClient(adapter)
         guard let time else { return client }
@@ -41,7 +40,7 @@ package struct DocumentExport: Sendable {
         return try client.asOf(min(time, present ?? time))
     }
 
-    /// Exports to a file, which appears once it is complete; `onProgress` receives the number of exported documents.
+    /// Exports to a file, which is replaced when the export is complete.
     ///
     /// - Throws: `ToolError` or `StorageError`. The file is then unchanged.
     package func run(
@@ -74,9 +73,9 @@ package struct DocumentExport: Sendable {
         return report
     }
 
-    /// Exports to a closure that takes one line at a time, without the line break.
+    /// Exports to a closure.
     ///
-    /// - Parameter write: Writes a line.
+    /// - Parameter write: Writes a line; it is given without the line break.
     /// - Returns: The report.
     /// - Throws: `StorageError`, or an error of `write`.
     package func run(write: ([UInt8]) throws -> Void) async throws -> ExportReport {
@@ -87,7 +86,6 @@ package struct DocumentExport: Sendable {
         return report
     }
 
-    /// The report at the start: the past does not change during an export.
     private var newReport: ExportReport {
         var report = ExportReport()
         if time != nil { report.consistency = .snapshot }
@@ -112,9 +110,7 @@ package struct DocumentExport: Sendable {
         }
     }
 
-    /// Returns the position of the change log before the first page is read.
-    ///
-    /// It is nil for a store without a change log, and for an export of the past.
+    /// Returns the position of the change log; nil for a store without one, and for an export of the past.
     private func position() async throws(StorageError) -> ChangeCursor? {
         // The client rejects an invalid scope; the adapter alone would not.
         _ = try await client().page(scope.query, size: 1)
@@ -179,7 +175,7 @@ package struct DocumentExport: Sendable {
 package struct ExportLine: Sendable {
     /// Whether lines are plain JSON rather than Firestore's typed form.
     package var isPlain: Bool
-    /// The field of a plain line that has the document's id.
+    /// The field of a plain line for the document's id, unless the document has the field.
     package var idField: FieldPath?
 
     package init(isPlain: Bool = false, idField: FieldPath? = nil) {
@@ -189,7 +185,7 @@ package struct ExportLine: Sendable {
 
     /// Returns the line of a document, without the line break.
     ///
-    /// - Throws: `StorageError/Code/corrupted` if the document's body cannot be decoded.
+    /// - Throws: `StorageError/Code/corrupted` if the document cannot be decoded.
     package func text(of document: Document) throws(StorageError) -> [UInt8] {
         guard isPlain else { return try DocumentJSON.typed(document) }
         var fields = try document.fields()
@@ -205,7 +201,7 @@ struct ChangesSince {
     /// The changed documents that cannot be read.
     private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
 
-    /// Reads the change log up to a checkpoint.
+    /// Reads the change log to its end.
     ///
     /// - Throws: `StorageError`, with the code `cursorExpired` if the log no longer reaches back to the position.
     init(

@@ -1,10 +1,9 @@
 package import KeelStorage
 
-/// Reads the documents of a query page by page, sorted by path.
+/// Reads the documents of a query page by page.
 ///
-/// Each page has the state of its own read: the pages include changes made after the last document read.
+/// Each page has the state at the time of its own read.
 package struct DocumentPages {
-    /// The documents of one read.
     package struct Page {
         package var documents: [Document]
         /// The documents that cannot be read; several pages may report the same one.
@@ -19,7 +18,7 @@ package struct DocumentPages {
     /// The fields to return; nil for all.
     private let projection: [FieldPath]?
 
-    /// Creates the pages of a whole scope.
+    /// Creates the pages of a scope, sorted by path.
     package init(
         _ client: StorageClient,
         _ scope: DocumentScope,
@@ -31,7 +30,9 @@ package struct DocumentPages {
         self.init(client, of: query, size: size)
     }
 
-    /// Creates the pages of a query; its limit is the maximum number of documents.
+    /// Creates the pages of a query in its order; its limit is the maximum number of documents.
+    ///
+    /// A query for the last documents has a single page of any size.
     package init(_ client: StorageClient, of query: DocumentQuery, size: Int = 500) {
         self.client = client
         self.size = size
@@ -68,7 +69,7 @@ package struct DocumentPages {
         return projected(Page(documents: page.items, unreadable: page.failures))
     }
 
-    /// Reduces the documents to the selected fields; those that cannot be decoded count as unreadable.
+    /// Returns the page with only the selected fields; documents that cannot be decoded count as unreadable.
     private func projected(_ page: Page) -> Page {
         guard let projection else { return page }
         var result = Page(documents: [], unreadable: page.unreadable)

@@ -1,14 +1,13 @@
 package import KeelStorage
 import KeelStorageAdapting
 
-/// The documents that a command applies to.
+/// The documents of a command.
 package enum DocumentScope: Hashable, Sendable {
     /// The documents of one collection.
     case collection(CollectionPath)
     /// The documents of all collections with a name.
     case group(String)
 
-    /// The query for all documents of the scope.
     package var query: DocumentQuery {
         switch self {
         case .collection(let path): DocumentQuery(path)
@@ -16,10 +15,8 @@ package enum DocumentScope: Hashable, Sendable {
         }
     }
 
-    /// The scope of the change log.
     var changes: ChangeScope { .query(query) }
 
-    /// Returns whether the scope includes a document.
     func contains(_ path: DocumentPath) -> Bool {
         switch self {
         case .collection(let collection): path.collection == collection

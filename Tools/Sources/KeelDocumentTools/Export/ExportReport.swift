@@ -4,30 +4,24 @@ package import KeelStorage
 package struct ExportReport: Hashable, Sendable {
     /// Whether the exported state is that of one time.
     package enum Consistency: String, Hashable, Sendable {
-        /// Nothing changed during the export, or the changes were applied.
+        /// Nothing changed during the export, the changes were applied, or the export is of the past.
         case snapshot
         /// Documents changed during the export; each may be exported in its old or new state.
         case mixed
-        /// Unknown, because the store has no change log, or the log was too short.
+        /// The store has no change log, or the log no longer has the changes.
         case unknown
     }
 
     package var documents = 0
     /// The number of documents that changed during the export.
     package var changed = 0
-    /// The consistency of the exported state.
     package var consistency = Consistency.unknown
-    /// The documents that cannot be read, by path; all others were exported.
-    ///
-    /// A document that became unreadable during the export is exported in the state read before.
+    /// The documents that cannot be read; one that became so during the export is exported in the state read before.
     package var unreadable: [DocumentPath: UnreadableDocument] = [:]
 
-    /// Creates an empty report.
     package init() {}
 
-    /// Returns the line of a document, and records a document that cannot be decoded.
-    ///
-    /// - Returns: The line; nil if the document cannot be decoded.
+    /// Returns the line of a document; nil for a document that cannot be decoded, which is recorded.
     package mutating func line(_ line: ExportLine, of document: Document) -> [UInt8]? {
         do throws(StorageError) {
             return try line.text(of: document)

@@ -7,9 +7,9 @@ struct BadLineFile {
     private let source: FileHandle
     private(set) var length: UInt64
 
-    /// Opens the file and truncates it to `length`, because the elements after it will be found again.
+    /// Opens the file and truncates it to `length`: the import finds the elements after it again.
     ///
-    /// - Throws: `ToolError` if the file cannot be written, or has lost elements that will not be found again.
+    /// - Throws: An error if the file cannot be written, or is shorter than `length`.
     init(_ file: URL, source: URL, length: UInt64) throws {
         try SpecialFile.refuseWriting(file.path, advice: "Name a file for the bad lines.")
         if !FileManager.default.fileExists(atPath: file.path) {
@@ -33,7 +33,7 @@ struct BadLineFile {
         self.source = try FileHandle(forReadingFrom: source)
     }
 
-    /// Appends a range of the imported file, in pieces, and a line break.
+    /// Appends a range of the imported file, and a line break.
     mutating func keep(_ range: Range<Int>) throws {
         guard !range.isEmpty else { return }
         try source.seek(toOffset: UInt64(range.lowerBound))

@@ -5,33 +5,32 @@ internal import KeelToolSupport
 
 /// Imports a JSON file into a store in batches.
 ///
-/// An interrupted import can be resumed: it writes a checkpoint after each acknowledged call. A killed import resumes
-/// after its checkpoint, and commits the batches after it again with the same ids and documents: a store with
-/// idempotent commits applies each once; any other store overwrites the documents with the same content.
+/// An interrupted import can be resumed after its checkpoint, which it writes after each acknowledged call. Batches
+/// after the checkpoint are committed again with the same ids: a store with idempotent commits applies each once, and
+/// any other store overwrites the documents with the same content.
 package struct DocumentImport: Sendable {
     package struct Settings: Sendable {
         package var file: URL
         /// The collection of the documents; nil for the one named by each typed document.
         package var collection: CollectionPath?
-        /// The field that has the document's id.
+        /// The field that has the document's id; nil for the id of a typed document's name, or else a derived id.
         package var idField: FieldPath?
-        /// The format of the file.
         package var format = ImportFormat.auto
         /// Whether typed documents keep their times and revisions.
         package var isExact = false
         /// The number of documents per batch, 1 to 500.
         package var batchSize = 500
-        /// The number of batches per call: a local store waits for its disk once per call.
+        /// The maximum number of batches per call.
         package var batchesAtOnce = 8
-        /// Whether to resume from the checkpoint of an earlier run.
+        /// Whether to resume from the checkpoint of an earlier run, if there is one.
         package var resumes = false
         /// The file of the checkpoint; nil for a file beside the imported one.
         package var checkpoint: URL?
         /// The file that collects the rejected elements.
         package var badLines: URL?
-        /// The store's name, by which a resumed import recognizes that it has another store; nil if it does not matter.
+        /// The store's name, which must be the same for a resumed import.
         package var store: String?
-        /// The files of the store, which the import must not write by itself.
+        /// The files of the store, which ``check()`` keeps from being overwritten.
         package var storeFiles: [URL] = []
 
         package init(file: URL) { self.file = file }
@@ -42,9 +41,10 @@ package struct DocumentImport: Sendable {
                 .appending(path: "\(file.lastPathComponent).keel-import")
         }
 
-        /// Refuses settings that do not fit the file, and a checkpoint's file that is something else.
+        /// Refuses settings that do not fit the file, and outputs that would overwrite other files.
         ///
-        /// - Throws: `ToolError`; its exit code is that of a wrong command line, unless the file cannot be read.
+        /// - Throws: `ToolError`, with the exit code of a wrong command line unless the file cannot be read, or that of
+        ///   the checkpoint is something else.
         package func check() throws {
             _ = try FileMark(file)
             _ = try form()
@@ -53,7 +53,7 @@ package struct DocumentImport: Sendable {
             _ = try ImportCheckpoint.read(checkpointFile)
         }
 
-        /// Refuses to replace the imported file, the store or the bad lines by what the import writes.
+        /// Refuses outputs that are the imported file, a file of the store, or each other.
         private func refuseOneFileForTwo() throws {
             let advice = "Name another file for --bad-lines or --checkpoint."
             var needed = [file] + storeFiles
@@ -86,9 +86,9 @@ package struct DocumentImport: Sendable {
         }
     }
 
-    /// The maximum size of the text in a batch in bytes, smaller than the limit of servers for a request.
+    /// The size of the text in bytes after which a batch is full, smaller than the limit of servers for a request.
     static let longestBatch = 4 << 20
-    /// The maximum number of rejected elements in a batch, which limits the memory for their descriptions.
+    /// The maximum number of rejected elements in a batch, which limits the memory.
     static let mostRefused = 1000
 
     let adapter: any StorageAdapter
@@ -103,9 +103,10 @@ package struct DocumentImport: Sendable {
     ///
     /// - Parameters:
     ///   - onBadElement: Called for each element that is not imported.
-    ///   - onProgress: Called after each call to the store.
+    ///   - onProgress: Called at the beginning and after each call to the store.
     /// - Returns: The progress at the end, including earlier runs.
-    /// - Throws: `ToolError` or `StorageError`. The checkpoint then remains.
+    /// - Throws: `ToolError`, `StorageError`, `CancellationError`, or an error of reading the file. The checkpoint then
+    ///   remains.
     package func run(
         onBadElement: (BadElement) -> Void = { _ in },
         onProgress: (ImportProgress) -> Void = { _ in }
@@ -174,15 +175,13 @@ package enum ImportFormat: String, Sendable, Codable, CaseIterable {
     case typed
 }
 
-/// The detected format of a file.
 struct ImportForm {
     let container: ElementReader.Container
     let isTyped: Bool
 
     /// Detects the format from the beginning of a file.
     ///
-    /// A file that begins with “[” is an array. If the first element is a document in the typed form, all elements must
-    /// be.
+    /// A file that begins with “[” is an array. If its first element is a typed document, all elements must be.
     init(of file: URL, as format: ImportFormat) throws {
         var probe = try ElementReader(file, container: .array)
         while let byte = try probe.peek(), byte.isJSONSpace { probe.skip() }

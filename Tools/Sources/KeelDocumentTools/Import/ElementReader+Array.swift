@@ -61,7 +61,7 @@ extension ElementReader {
     }
 }
 
-/// Finds the end of an array's element by counting brackets outside strings.
+/// Finds the end of an array's element.
 private struct NestingScanner {
     private var depth = 0
     private var isInString = false

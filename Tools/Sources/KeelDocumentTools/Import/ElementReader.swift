@@ -2,8 +2,8 @@ package import Foundation
 
 /// Reads a file of any size element by element, with one element in memory.
 ///
-/// An element is a line, or an element of the file's only array. Elements of an array are separated by counting
-/// brackets outside strings, so an invalid element does not affect the ones after it.
+/// An element is a line, or an element of the file's only array. Those of an array are separated by counting brackets
+/// outside strings: an invalid one affects others only if its brackets or quotation marks do not match.
 package struct ElementReader {
     /// The structure of the file.
     package enum Container: String, Codable, Sendable {
@@ -15,8 +15,7 @@ package struct ElementReader {
 
     /// The maximum size of an element in bytes.
     ///
-    /// A document of 1 MiB is smaller in either form, although its smallest values take twenty times as much room as in
-    /// a store.
+    /// A document of 1 MiB is shorter in either form.
     package static let longest = 32 << 20
 
     let container: Container
@@ -75,7 +74,7 @@ package struct ElementReader {
 
     // MARK: Bytes
 
-    /// Returns the next byte without consuming it; nil at the end of the file.
+    /// Returns the next byte; nil at the end of the file.
     mutating func peek() throws -> UInt8? {
         if position == buffer.count, try !fill() { return nil }
         return buffer[position]
@@ -85,7 +84,7 @@ package struct ElementReader {
 
     mutating func countElement() { number += 1 }
 
-    /// Returns the text up to the first byte for which `isEnd` returns true, or up to the end of the file.
+    /// Returns the text up to the first byte for which `isEnd` returns true, or to the end of the file.
     mutating func element(until isEnd: (UInt8) -> Bool) throws -> ImportElement {
         let start = offset
         var length = 0
@@ -120,7 +119,7 @@ package struct ElementReader {
         ImportElement(number: number, range: range, text: [], flaw: flaw)
     }
 
-    /// Appends a piece of the file to the buffer, and drops the bytes that are already read.
+    /// Appends a piece of the file to the buffer, and drops the consumed bytes; returns false at the end of the file.
     private mutating func fill() throws -> Bool {
         buffer.removeSubrange(..<position)
         base += position
@@ -142,7 +141,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension UInt8 {
-    /// Returns whether a byte is white space in JSON (RFC 8259, section 2).
+    /// Whether the byte is white space in JSON (RFC 8259, section 2).
     var isJSONSpace: Bool { self == 0x20 || (0x09...0x0A).contains(self) || self == 0x0D }
 }
 
@@ -154,6 +153,6 @@ package struct ImportElement: Sendable {
     package let range: Range<Int>
     /// The text without surrounding white space; empty if ``flaw`` is set.
     package let text: [UInt8]
-    /// The reason why the text cannot be read; nil for a readable element.
+    /// The reason why the text was not read; nil otherwise.
     package let flaw: String?
 }

@@ -2,7 +2,6 @@ internal import KeelStorage
 
 /// A part of the file: the documents of one commit, and the rejected elements among them.
 struct ImportBatch: Sendable {
-    /// A document and its element.
     struct Entry: Sendable {
         let write: DocumentWrite
         let number: Int
@@ -15,7 +14,6 @@ struct ImportBatch: Sendable {
         let range: Range<Int>
     }
 
-    /// The result of a batch.
     struct Outcome: Sendable {
         var imported = 0
         /// The documents that the store permanently rejects.
@@ -28,7 +26,6 @@ struct ImportBatch: Sendable {
     var end: Int
     /// The number of the last element.
     var number: Int
-    /// Whether this is the last batch of the file.
     var isLast = false
     var entries: [Entry] = []
     var refused: [Refused] = []

@@ -2,31 +2,23 @@ internal import Crypto
 package import Foundation
 internal import KeelToolSupport
 
-/// The progress of an import, kept in a file until the import has finished.
-///
-/// The file is replaced after each acknowledged call. A batch whose checkpoint could not be written is committed again
-/// by the next run, with the same id.
+/// The progress of an import, in a file until the import has finished.
 package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
     /// The id of the import, which is part of the ids of its batches.
     package var run: String
-    /// Identifies the imported file.
     package var file: FileMark
     package var collection: String?
     /// The field that has the document's id.
     package var idField: String?
-    /// The form of the elements.
     package var isTyped: Bool
     /// Whether documents keep their times and revisions.
     package var isExact: Bool
-    /// The structure of the file.
     package var container: ElementReader.Container
-    /// The name of the store.
     package var store: String?
-    /// The end of the last finished element.
+    /// The end of the last finished element in bytes.
     package var offset = 0
     /// The number of the last finished element.
     package var number = 0
-    /// The number of imported documents.
     package var imported = 0
     /// The number of rejected elements.
     package var bad = 0
@@ -35,7 +27,7 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
     /// Whether the whole file has been read.
     package var isFinished = false
 
-    /// Reads the checkpoint from a file; returns nil if the file does not exist.
+    /// Reads a checkpoint; returns nil if the file does not exist.
     ///
     /// - Throws: `ToolError` if the file cannot be read, or is not a checkpoint.
     package static func read(_ file: URL) throws -> ImportCheckpoint? {
@@ -58,7 +50,7 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
     }
 }
 
-/// Identifies a file without reading all of it, by its size, its beginning and its end.
+/// Identifies a file by its size, its beginning and its end.
 package struct FileMark: Codable, Hashable, Sendable {
     /// The file's size in bytes.
     package let size: Int
@@ -67,7 +59,7 @@ package struct FileMark: Codable, Hashable, Sendable {
 
     /// Creates the mark of a file.
     ///
-    /// - Throws: `ToolError` if the file cannot be read.
+    /// - Throws: `ToolError` if the file cannot be read, or is a pipe or a device.
     package init(_ file: URL) throws {
         try SpecialFile.refuseReading(file.path)
         do {

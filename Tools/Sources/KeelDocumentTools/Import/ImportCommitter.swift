@@ -7,9 +7,9 @@ struct ImportCommitter: Sendable {
     /// The id of the import, which is part of the ids of its batches.
     let run: String
 
-    /// Commits batches with one call, without the documents that the store rejects, and returns the result of each.
+    /// Commits batches with one call, and the documents of a rejected batch one by one; returns a result per batch.
     ///
-    /// - Throws: `StorageError` if a later attempt may succeed. The next attempt commits all batches again.
+    /// - Throws: `StorageError` for a failure other than a rejection. Some batches may then be committed.
     func commit(_ batches: [ImportBatch]) async throws(StorageError) -> [ImportBatch.Outcome] {
         var outcomes = [ImportBatch.Outcome](repeating: .init(), count: batches.count)
         let filled = batches.indices.filter { !batches[$0].entries.isEmpty }
@@ -29,7 +29,7 @@ struct ImportCommitter: Sendable {
         return outcomes
     }
 
-    /// Returns the result of each batch; if the store rejects the whole call, it rejects each batch.
+    /// Returns the result of each batch; if the store rejects the call, that of each batch is the rejection.
     private func results(
         of writes: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
@@ -85,7 +85,7 @@ struct ImportCommitter: Sendable {
         effect: .unknown
     )
 
-    /// Returns whether the store permanently rejects a document.
+    /// Returns whether the store permanently rejects documents.
     private static func isRefusal(_ error: StorageError) -> Bool {
         error.effect == .none
             && [.invalidArgument, .tooLarge, .encodingFailed].contains(error.code)

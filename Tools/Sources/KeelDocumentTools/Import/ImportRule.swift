@@ -6,7 +6,7 @@ internal import KeelStorageFirestore
 package struct ImportRule: Sendable {
     /// The collection of the documents; nil for the one named by each typed document.
     package var collection: CollectionPath?
-    /// The field that has the document's id.
+    /// The field that has the document's id; nil for the id of a typed document's name, or else a derived id.
     package var idField: FieldPath?
     /// Whether elements are documents in Firestore's typed form.
     package var isTyped: Bool
@@ -81,10 +81,7 @@ package struct ImportRule: Sendable {
         return id
     }
 
-    /// Returns an id derived from the element's number and text.
-    ///
-    /// The same content always has the same ids, whatever the file's name, so neither a resumed nor a repeated import
-    /// stores a line twice. Two equal lines are two documents.
+    /// Returns an id derived from the element's number and text, so that a repeated import stores no line twice.
     static func derivedID(of element: ImportElement) -> String {
         var hash = SHA256()
         hash.update(data: Array("\(element.number)\n".utf8))

@@ -59,7 +59,7 @@ struct ImportSession {
         return batches
     }
 
-    /// Reads the next batch, which is full except at the end of the file.
+    /// Reads the next batch, which is full except at the end of the file; the last one may be empty.
     private mutating func nextBatch() throws -> ImportBatch {
         var batch = ImportBatch(start: reader.offset, number: reader.number)
         while !isFull(batch) {
@@ -117,13 +117,12 @@ struct ImportSession {
 package struct ImportProgress: Hashable, Sendable {
     /// The number of acknowledged documents, including those of earlier runs.
     package var imported = 0
-    /// The number of rejected elements.
     package var bad = 0
     /// The number of finished bytes of the file.
     package var bytes = 0
     /// The size of the file in bytes.
     package var size = 0
-    /// The number of documents that an earlier run imported.
+    /// The number of documents that earlier runs imported.
     package var resumedFrom = 0
     /// The number of the last finished element.
     package var number = 0
@@ -133,6 +132,5 @@ package struct ImportProgress: Hashable, Sendable {
 package struct BadElement: Hashable, Sendable {
     /// The number of its line, or its position in the array, starting at 1.
     package let number: Int
-    /// The reason, in one sentence.
     package let reason: String
 }

@@ -11,7 +11,7 @@ extension FirebaseIndexes {
         var queryScope: String?
         var fields: [Field]
 
-        /// The description of the index for messages.
+        /// The name of the index in messages.
         var name: String {
             "\(collectionGroup)(\(fields.map(\.fieldPath).joined(separator: ", ")))"
         }
@@ -40,6 +40,6 @@ extension FirebaseIndexes {
         var vectorConfig: Vector?
     }
 
-    /// The settings of a vector index; Keel uses only their presence.
+    /// The settings of a vector index, of which only the presence matters.
     struct Vector: Decodable {}
 }

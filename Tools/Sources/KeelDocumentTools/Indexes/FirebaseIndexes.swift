@@ -4,16 +4,16 @@ internal import KeelToolSupport
 
 /// The indexes of a `firestore.indexes.json` file, which Firebase's command line uses.
 ///
-/// The format is described at firebase.google.com/docs/reference/firestore/indexes. Keel has no implicit single-field
-/// indexes, so the indexes under `fieldOverrides` are declared like the others. In Keel, an order by `__name__` at the
-/// end of an index is implied.
+/// The format is described at firebase.google.com/docs/reference/firestore/indexes. The indexes under `fieldOverrides`
+/// are declared like the others, because Keel has no implicit ones for single fields. `__name__` at the end of an index
+/// is implied.
 package struct FirebaseIndexes: Sendable {
     /// The indexes that Keel supports.
     package private(set) var schema = StorageSchema()
-    /// A sentence about each index that Keel does not support.
+    /// A text about each part that Keel does not support: an index, its direction of `__name__`, or a time to live.
     package private(set) var leftOut: [String] = []
 
-    /// Reads a file, or with `-` standard input.
+    /// Reads a file; `-` is standard input.
     ///
     /// - Throws: `ToolError` if the file cannot be read, or does not have the format.
     package init(file path: String) throws {
@@ -35,7 +35,7 @@ package struct FirebaseIndexes: Sendable {
 
     /// Parses the contents of a file.
     ///
-    /// - Throws: `ToolError` if the text does not have the file's format.
+    /// - Throws: `ToolError` if they do not have the format.
     package init(_ json: Data) throws {
         let file: File
         do {

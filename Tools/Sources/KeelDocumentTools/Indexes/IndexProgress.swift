@@ -4,7 +4,7 @@ internal import KeelStorageAdapting
 package struct IndexProgress: Sendable, Hashable {
     /// The names of the indexes that are not complete.
     package let names: [String]
-    /// The share of the documents that the index with the least progress covers.
+    /// The share of the documents in the index with the least progress.
     package let share: Double
 
     /// Creates the progress of indexes; nil if all are complete.
@@ -15,16 +15,14 @@ package struct IndexProgress: Sendable, Hashable {
         self.share = share
     }
 
-    /// Reports the progress at intervals, until the indexes are complete or the task is canceled.
-    ///
-    /// Progress that is the same as the time before is not reported again.
+    /// Reports changes of the progress, until the indexes are complete or the task is canceled.
     ///
     /// - Parameters:
-    ///   - interval: The time between two looks.
-    ///   - mostUnchanged: The number of looks without progress that ends the reports.
-    ///   - indexes: Returns the indexes of the store. Its errors count as looks that did not take place.
-    ///   - report: The closure, called with the progress.
-    /// - Returns: The progress that stands still; nil if the indexes are complete or the task is canceled.
+    ///   - interval: The time between two checks.
+    ///   - mostUnchanged: The number of checks without a change after which the call returns.
+    ///   - indexes: Returns the indexes of the store; a check in which it throws does not count.
+    ///   - report: Receives the progress.
+    /// - Returns: The progress that does not change; nil if the indexes are complete or the task is canceled.
     package static func follow(
         every interval: Duration,
         endingAfter mostUnchanged: Int = .max,
@@ -48,14 +46,13 @@ package struct IndexProgress: Sendable, Hashable {
 }
 
 extension IndexedStore {
-    /// The names of all indexes, with their progress.
     private var progress: [(name: String, progress: Double)] {
         get async throws {
             try await indexes().map { (name: $0.name, progress: $0.progress) }
         }
     }
 
-    /// Reports the progress of the indexes that the store builds: ``IndexProgress/follow(every:endingAfter:of:_:)``.
+    /// Reports the progress of the store's indexes as ``IndexProgress/follow(every:endingAfter:of:_:)`` does.
     package func followIndexes(
         every interval: Duration,
         endingAfter mostUnchanged: Int = .max,

@@ -6,9 +6,8 @@ internal import KeelStorageSQLite
 internal import KeelStoragePostgreSQL
 #endif
 
-/// A store whose indexes can be listed and dropped by their names.
+/// A store whose indexes can be listed and dropped.
 package protocol IndexedStore: Sendable {
-    /// Returns all indexes of the store.
     func indexes() async throws(StorageError) -> [IndexStatus]
     /// Builds the rest of the declared indexes.
     func finishIndexes() async throws(StorageError)

@@ -7,9 +7,9 @@ internal import KeelToolSupport
 extension PostgreSQLStorageAdapter {
     /// Opens a store in a PostgreSQL database.
     ///
-    /// A command that only reads or changes does not create a store. The URL may name the store: ``StoreAddress``.
+    /// Only the access `creating` creates a missing store. The URL may name the store: ``StoreAddress``.
     ///
-    /// - Throws: `ToolError`, which says what to do.
+    /// - Throws: `ToolError` if the server, the role or the store is the reason, otherwise `StorageError`.
     package static func opened(
         at url: String,
         for access: StoreAccess,
@@ -30,9 +30,9 @@ extension PostgreSQLStorageAdapter {
 }
 
 extension PostgreSQLStorageAdapter {
-    /// Creates or completes the tables of a database, or describes how.
+    /// Creates or completes the tables of a database, or only returns the statements.
     ///
-    /// - Throws: `ToolError`, which says what to do.
+    /// - Throws: `ToolError` if the server or the role is the reason, otherwise `StorageError`.
     package static func migrated(
         at url: String,
         allowsUnverifiedServers: Bool,
@@ -52,7 +52,7 @@ extension PostgreSQLStorageAdapter {
 }
 
 extension PostgreSQLStorageAdapter.Configuration {
-    /// The default settings with those of environment variables.
+    /// The default settings, with that of the variable `KEEL_UNVERIFIED_DATABASE`.
     package static var fromEnvironment: Self {
         var configuration = Self()
         configuration.allowsUnverifiedServers =
@@ -61,7 +61,7 @@ extension PostgreSQLStorageAdapter.Configuration {
     }
 }
 
-/// The reason why a database could not be opened.
+/// Turns the failure to open a database into an error with advice.
 private struct DatabaseFailureReport {
     let error: any Error
 
@@ -156,14 +156,13 @@ private struct DatabaseFailureReport {
     }
 }
 
-/// A URL of a database in which the parameter `store`, which libpq does not know, may name the store.
+/// The URL of a database, whose parameter `store` may name the store.
 package struct StoreAddress {
-    /// The URL for libpq.
+    /// The URL for libpq, without the parameter.
     package let url: String
     /// The name of the store; `default` if the URL names none.
     package let store: String
 
-    /// Reads a URL.
     package init(_ text: String) {
         let mark = text.lastIndex(of: "?") ?? text.endIndex
         let items = text[mark...].dropFirst().split(separator: "&")

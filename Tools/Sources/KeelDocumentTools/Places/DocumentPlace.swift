@@ -1,7 +1,7 @@
 package import Foundation
 internal import KeelToolSupport
 
-/// Where documents are, as a command line names it.
+/// A place of documents on a command line.
 package enum DocumentPlace: Hashable, Sendable {
     /// An SQLite file of Keel.
     case sqlite(path: String)
@@ -12,11 +12,10 @@ package enum DocumentPlace: Hashable, Sendable {
     /// A project of Google's Firestore.
     case firestore(project: String)
 
-    /// Reads a place: a path, `sqlite:PATH`, `postgres://…`, `http://…`, `https://…` or `firestore:PROJECT`.
+    /// Parses a path, `sqlite:PATH`, `postgres://…`, `http://…`, `https://…` or `firestore:PROJECT`.
     ///
-    /// It is nil if nothing follows the prefix, or if an address has no host. A path begins with `/` or `.`, or it has
-    /// a `.` or `/` and neither `:` nor `@`: any other text may be a collection in the place of a store, a misspelled
-    /// word, or an address without its scheme. `sqlite:` is for files with such a name.
+    /// Returns nil for another text, a server's address without a host, and an invalid project. A path begins with `/`
+    /// or `.`, or has a `.` or `/` and neither `:` nor `@`; other files need `sqlite:`.
     package init?(_ text: String) {
         if let path = text.rest(after: "sqlite:") {
             guard !path.isEmpty else { return nil }
@@ -46,13 +45,13 @@ extension DocumentPlace: CustomStringConvertible {
     /// The place without passwords.
     package var description: String { Passwords.hidden(in: argument) }
 
-    /// The text that distinguishes the place from others, from every folder, without passwords.
+    /// The description, with an absolute path for a file.
     package var identity: String {
         guard case .sqlite(let path) = self else { return description }
         return "sqlite:\(URL(fileURLWithPath: path).standardizedFileURL.path)"
     }
 
-    /// The files of an SQLite store, with those that SQLite keeps beside it; none for another store.
+    /// The file of an SQLite store and those that SQLite keeps beside it; empty for another store.
     package var files: [URL] {
         guard case .sqlite(let path) = self else { return [] }
         // SQLite keeps them beside the file to which a link leads.
@@ -60,7 +59,7 @@ extension DocumentPlace: CustomStringConvertible {
         return ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: store + $0) }
     }
 
-    /// Returns whether another place is the same store, such as an SQLite file by another path.
+    /// Returns whether another place is the same SQLite file, also by another path, or has the same URL or project.
     package func isSameStore(as other: Self) -> Bool {
         guard case .sqlite(let path) = self, case .sqlite(let second) = other else {
             return self == other
@@ -68,7 +67,7 @@ extension DocumentPlace: CustomStringConvertible {
         return SeparateFiles.areOne(URL(fileURLWithPath: path), URL(fileURLWithPath: second))
     }
 
-    /// The text that names the place on a command line, with its password if it has one.
+    /// The text on a command line, with a password in it.
     package var argument: String {
         switch self {
         case .sqlite(let path): "sqlite:\(path)"
@@ -80,7 +79,7 @@ extension DocumentPlace: CustomStringConvertible {
 }
 
 extension String {
-    /// Returns the text after a prefix; nil if the text does not begin with it.
+    /// Returns the text after a prefix; nil without it.
     fileprivate func rest(after prefix: String) -> String? {
         hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
     }

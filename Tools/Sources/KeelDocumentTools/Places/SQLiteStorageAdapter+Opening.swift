@@ -5,8 +5,7 @@ internal import KeelToolSupport
 extension SQLiteStorageAdapter {
     /// Opens the store of a command.
     ///
-    /// A command tells its user that something is stored, so its commits survive a power failure
-    /// too.
+    /// Commits survive a power failure.
     ///
     /// - Throws: `ToolError` for a missing file or a folder, or `StorageError`.
     package static func opened(at path: String, for access: StoreAccess) throws

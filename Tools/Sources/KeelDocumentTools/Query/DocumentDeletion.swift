@@ -2,15 +2,17 @@ package import KeelStorage
 
 /// Deletes collections, or the collections below a document, page by page.
 ///
-/// The deletion can be interrupted at any time and repeated. Documents written during the deletion may remain.
-/// Unreadable documents are deleted too.
+/// The deletion can be interrupted and repeated. Documents written meanwhile may remain, and collections below missing
+/// documents do. Unreadable documents are deleted.
 package struct DocumentDeletion: Sendable {
     private let client: StorageClient
 
     package init(in adapter: any StorageAdapter) { client = StorageClient(adapter) }
 
-    /// Deletes the documents of a collection, with the collections below them if it is recursive, and returns their
-    /// number; `onProgress` gets the number after each page.
+    /// Deletes the documents of a collection, and with `isRecursive` the collections below them.
+    ///
+    /// - Returns: The number of deleted documents, which `onProgress` receives after each page.
+    /// - Throws: `StorageError`; with `isRecursive` its code is `unsupported` if the store cannot list collections.
     @discardableResult
     package func delete(
         _ collection: CollectionPath,

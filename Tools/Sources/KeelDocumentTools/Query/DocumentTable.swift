@@ -3,9 +3,8 @@ internal import KeelStorageFirestore
 internal import KeelTerminal
 
 package struct DocumentTable {
-    /// The number of spaces between two columns.
     private static let gap = 2
-    /// The minimum width of a shown column.
+    /// The width below which no column is cut, unless it is the only one.
     private static let narrowest = 8
 
     private let rows: [[String]]
@@ -14,8 +13,8 @@ package struct DocumentTable {
     ///
     /// - Parameters:
     ///   - documents: The rows.
-    ///   - columns: The fields; nil shows every field of the top level that a row has.
-    ///   - showsPaths: Whether the first column has whole paths rather than ids.
+    ///   - columns: The fields; nil for all fields of the top level.
+    ///   - showsPaths: Whether the first column has paths rather than ids.
     /// - Throws: `StorageError/Code/corrupted` if a document cannot be decoded.
     package init(
         _ documents: [Document],
@@ -63,7 +62,7 @@ package struct DocumentTable {
         return (lines, all.count - widths.count)
     }
 
-    /// Returns the widths with which the columns fit; omitted columns have none.
+    /// Returns the widths of the columns, without those that do not fit.
     private static func fitted(_ widths: [Int], to width: Int) -> [Int] {
         var widths = widths
         func total(_ most: Int) -> Int {
@@ -86,7 +85,7 @@ package struct DocumentTable {
         }
     }
 
-    /// A value on one line: plain JSON, strings without their quotes.
+    /// Returns a value on one line: plain JSON, strings without quotes.
     package static func cell(_ value: DocumentValue) -> String {
         if case .string(let text) = value { return TextWidth.harmless(text) }
         return TextWidth.harmless(String(decoding: DocumentJSON.plain(value), as: UTF8.self))

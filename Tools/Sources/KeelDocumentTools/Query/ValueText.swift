@@ -13,8 +13,8 @@ internal import KeelStorageFirestore
 /// ```
 ///
 /// `timestamp:2026-01-01T00:00:00Z` uses RFC 3339, `reference:users/ada` a document's path, `bytes:aGk=` Base64,
-/// `geopoint:40.8,-73.9` latitude and longitude in degrees, and `vector:[0.5, 1]` a JSON array of numbers. A number
-/// without a fraction is an integer. `string:12` is the text “12”, like `"12"`.
+/// `geopoint:40.8,-73.9` latitude and longitude in degrees, `vector:[0.5, 1]` a JSON array of numbers, and `string:12`
+/// is the text “12”.
 package enum ValueText {
     /// Parses a value.
     ///
@@ -36,7 +36,6 @@ package enum ValueText {
         return try kind.value(String(text[text.index(after: colon)...]))
     }
 
-    /// The kinds that a prefix can name.
     private enum Kind: String {
         case timestamp, reference, bytes, geopoint, vector, integer, double, string
 
@@ -81,7 +80,7 @@ package enum ValueText {
         }
     }
 
-    /// Parses a list that is not JSON, because some elements are words or have a kind.
+    /// Parses a list that is not JSON.
     private static func list(_ text: Substring) throws(StorageError) -> [DocumentValue] {
         guard text.last == "]" else { throw flaw("“\(text)” has no closing bracket") }
         var values: [DocumentValue] = []

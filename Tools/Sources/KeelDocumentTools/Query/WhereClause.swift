@@ -2,8 +2,8 @@ package import KeelStorage
 
 /// A condition on the command line: `FIELD OPERATOR VALUE`.
 ///
-/// Dots in a field separate the names of nested maps. A name with characters other than letters, digits and “_” is
-/// written in backticks. `__name__` is the document's id. ``ValueText`` describes the values.
+/// Dots in a field separate the names of nested maps. Names with characters other than letters, digits and “_” need
+/// backticks. `__name__` is the document's id. ``ValueText`` describes the values.
 package enum WhereClause {
     package static let operators: [(text: String, comparison: DocumentFilter.Comparison)] = [
         ("==", .equal), ("!=", .notEqual), ("<=", .lessOrEqual), ("<", .less),
@@ -59,7 +59,7 @@ package enum WhereClause {
         }
     }
 
-    /// Returns the text before the operator: up to a space or an operator's sign, outside backticks.
+    /// Returns the text up to white space or the sign of an operator, outside backticks.
     private static func fieldText(of clause: Substring) -> Substring {
         var isQuoted = false
         var isEscaped = false
@@ -76,7 +76,7 @@ package enum WhereClause {
         return clause
     }
 
-    /// Returns whether an operator ends at the index, so that `in` is not found in `inside`.
+    /// Returns whether an operator ends before the rest, so that `in` is not found in `inside`.
     private static func endsWord(_ rest: Substring, after name: String) -> Bool {
         guard name.first?.isLetter == true else { return true }
         return rest.first.map { $0.isWhitespace || $0 == "[" } ?? true

@@ -4,7 +4,6 @@ package import KeelStorage
 package struct ShellPath: Hashable, Sendable {
     private var segments: [String]
 
-    /// The top, which has collections.
     package static let top = ShellPath(segments: [])
 
     /// The path without a leading slash; empty for the top.
@@ -20,8 +19,7 @@ package struct ShellPath: Hashable, Sendable {
         segments.count % 2 == 0 && !segments.isEmpty ? DocumentPath(string) : nil
     }
 
-    /// Resolves a text relative to this place, like the path of a file: `..` is the place above, and a leading slash
-    /// begins at the top.
+    /// Resolves a text relative to this place like a file's path: `..` is the place above, a leading slash the top.
     package func resolving(_ text: String) -> ShellPath {
         var result = text.hasPrefix("/") ? Self.top : self
         for segment in text.split(separator: "/") {

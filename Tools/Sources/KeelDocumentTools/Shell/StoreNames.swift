@@ -2,13 +2,13 @@ internal import Foundation
 package import KeelStorage
 internal import KeelStorageAdapting
 
-/// The names in a store for completion: a limited number per place, with fields cached for a minute.
+/// The names in a store for completion; those of fields are cached for a minute.
 package actor StoreNames {
     /// The maximum number of names per place.
     package static let most = 100
-    /// The number of documents from which the fields of a collection are determined.
+    /// The number of documents whose fields are read.
     private static let sampled = 50
-    /// The time for which fields are cached, in seconds, and the maximum number of collections.
+    /// The time for which fields are cached in seconds, and the maximum number of collections.
     private static let (memory, capacity) = (60.0, 32)
 
     private let client: StorageClient
@@ -16,9 +16,9 @@ package actor StoreNames {
 
     package init(_ adapter: any StorageAdapter) { client = StorageClient(adapter) }
 
-    /// Returns the names in a place that begin with a prefix: of collections, or the ids of documents.
+    /// Returns the collections or the ids of documents in a place that begin with a prefix.
     ///
-    /// There are at most ``most`` names, plus one if there are more.
+    /// There are at most ``most``, plus one if there are more.
     package func names(
         in path: ShellPath,
         beginningWith prefix: String
@@ -35,7 +35,7 @@ package actor StoreNames {
             .map { $0 }
     }
 
-    /// Returns the fields of the first documents of a collection as text, sorted, including the fields of maps.
+    /// Returns at most 500 sorted fields of the first 50 documents of a collection, also in maps to a depth of three.
     package func fields(of collection: CollectionPath) async throws(StorageError) -> [String] {
         let now = Date()
         if let known = fields[collection], now.timeIntervalSince(known.date) < Self.memory {
