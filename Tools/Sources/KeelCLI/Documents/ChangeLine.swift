@@ -6,11 +6,10 @@ import KeelToolSupport
 struct ChangeLine {
     let output: CommandOutput
     let isJSON: Bool
-    /// The form of documents in them.
+    /// The form of documents.
     let document: ExportLine
 
-    /// Writes the changes from one result to the next, and the documents that cannot be read now; `known` have been
-    /// written before.
+    /// Writes the changes of a snapshot, and its unreadable documents except for `known`.
     func write(
         _ snapshot: QuerySnapshot,
         known: [UnreadableDocument],
@@ -27,7 +26,6 @@ struct ChangeLine {
         }
     }
 
-    /// Writes one line.
     func write(
         _ kind: String,
         _ path: DocumentPath,
@@ -55,7 +53,6 @@ struct ChangeLine {
         try output.line("\(padded)  \(path)\(text.map { "  \($0)" } ?? "")")
     }
 
-    /// Writes that a document cannot be read.
     func write(_ document: UnreadableDocument) throws {
         let (path, reason) = (document.path.string, ToolError(describing: document.error).message)
         try output.line(
@@ -73,7 +70,7 @@ struct OutageNote {
 
     init(_ output: CommandOutput) { self.output = output }
 
-    /// Reports the beginning or the end of an outage, if the listener reports one.
+    /// Reports the beginning or the end of an outage.
     mutating func show(_ isAway: Bool) {
         guard isAway != self.isAway else { return }
         self.isAway = isAway

@@ -12,8 +12,9 @@ struct CopyCommand: AsyncParsableCommand {
         discussion: """
             Copies all documents, or the collections named after the stores. Times and revisions \
             are kept if the target can store them. Documents that only the target has stay. \
-            Unsent writes in an app's outbox are not copied, but counted: run the app with the \
-            source until they are sent. The exit code is 2 if the comparison finds a difference, \
+            Unsent writes in an app's outbox are not copied, and only a copy of all documents counts \
+            them, except from a server: run the app with the source until they are sent. The exit \
+            code is 2 if the comparison finds a difference, \
             which concurrent writes to the source can cause, or if documents cannot be read; they \
             are named, and all others are copied. --resume continues an interrupted copy.
 
@@ -90,7 +91,7 @@ struct CopyCommand: AsyncParsableCommand {
         }
     }
 
-    /// The stores and collections of the copy, by which its checkpoint is recognized.
+    /// The stores and collections, which identify the copy in its checkpoint.
     private var subject: String {
         ([from.identity, to.identity] + collections.sorted()).joined(separator: "\n")
     }

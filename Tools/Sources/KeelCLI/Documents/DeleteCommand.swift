@@ -79,7 +79,7 @@ struct DeleteCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns what a deletion removes, as its question names it.
+    /// Returns the words for the deleted documents in the question.
     static func subject(_ path: String, isCollection: Bool, isRecursive: Bool) -> String {
         let what = isCollection ? "all documents of “\(path)”" : "“\(path)”"
         return isRecursive ? "\(what) and all collections below" : what

@@ -12,7 +12,7 @@ import KeelStoragePostgreSQL
 #endif
 
 extension DocumentPlace {
-    /// Opens the place, without sending anything yet to a server of documents.
+    /// Opens the place; a Keel server or Google's receives no request yet.
     ///
     /// - Throws: `ToolError` or `StorageError`.
     func opened(
@@ -71,8 +71,7 @@ extension DocumentPlace {
         }
     }
 
-    /// The emulator if the environment names one, as for Google's tools; otherwise Google, with the environment's
-    /// credentials.
+    /// Returns the emulator that the environment names, otherwise Google with the environment's credentials.
     private static func firestore(
         _ project: String
     ) throws -> FirestoreStorageAdapter.Configuration {

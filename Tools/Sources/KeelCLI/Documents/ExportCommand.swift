@@ -115,7 +115,7 @@ struct ExportCommand: AsyncParsableCommand {
             "\(report.changed.counted("document")) changed during the export, so it is not one state "
                 + "of the store. With --output it is."
         case .unknown:
-            "The store does not report whether documents changed while they were read."
+            "It is not known whether documents changed while they were read."
         }
     }
 

@@ -37,7 +37,7 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("id"),
         help: ArgumentHelp(
-            "The field with the id; without it, ids are derived from the lines.",
+            "The field with the id; without it, ids are those of typed documents, or derived from the lines.",
             valueName: "field"
         )
     )
@@ -46,7 +46,7 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(help: "The form of the file.")
     var format = ImportFormat.auto
 
-    @Option(help: "How many documents are committed at once, 1 to 500.")
+    @Option(help: "The documents of a batch, 1 to 500; up to eight batches are committed at once.")
     var batch = 500
 
     @Flag(help: "Continues an interrupted import.")

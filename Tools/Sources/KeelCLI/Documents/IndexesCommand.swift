@@ -11,7 +11,9 @@ struct IndexesCommand: AsyncParsableCommand {
         subcommands: [Import.self, List.self, Delete.self]
     )
 
-    /// The indexes of a store that lets them be listed and deleted.
+    /// Returns the indexes of a file or a database.
+    ///
+    /// - Throws: `ToolError` for another store.
     private static func indexes(of store: OpenedStore) throws -> any IndexedStore {
         if let indexes = store.indexes { return indexes }
         throw ToolError(
@@ -76,7 +78,7 @@ struct IndexesCommand: AsyncParsableCommand {
             }
         }
 
-        /// Builds the rest of the indexes, because the command reports that they are ready.
+        /// Builds the rest of the indexes of a file or a database; those of a server are left to it.
         private func finish(
             _ indexes: (any IndexedStore)?,
             _ output: CommandOutput

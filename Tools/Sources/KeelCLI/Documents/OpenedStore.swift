@@ -3,10 +3,9 @@ import KeelStorage
 
 /// A store that a command has opened.
 struct OpenedStore {
-    /// The store's client.
     let adapter: any StorageAdapter
     /// The store's indexes; nil if they cannot be listed and deleted.
     let indexes: (any IndexedStore)?
-    /// Closes the store's connections.
+    /// Closes the store.
     let close: () async -> Void
 }

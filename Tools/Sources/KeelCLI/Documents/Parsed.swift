@@ -64,7 +64,7 @@ enum Parsed {
         throw ValidationError("\(option) needs a file: type its path; ./- is a file called -.")
     }
 
-    /// Refuses a file in the place of a collection, such as the second one that a shell's pattern names.
+    /// Refuses the name of a file in the place of a collection, such as from a shell's pattern.
     static func requireNoFile(_ collection: String) throws {
         guard collection.contains("."), FileManager.default.fileExists(atPath: collection) else {
             return

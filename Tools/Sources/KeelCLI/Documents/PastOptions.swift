@@ -36,7 +36,7 @@ struct PastOptions: ParsableArguments {
         }
     }
 
-    /// Returns a client that reads the state that the option names.
+    /// Returns a client for the state of that time.
     func client(_ adapter: any StorageAdapter) throws -> StorageClient {
         let client = StorageClient(adapter)
         guard let time = try time else { return client }

@@ -140,7 +140,7 @@ struct QueryCommand: AsyncParsableCommand {
         return query
     }
 
-    /// - Returns: The unreadable documents, which the output lacks.
+    /// - Returns: A report with the unreadable documents.
     private func writeTable(
         _ query: DocumentQuery,
         from client: StorageClient,
@@ -220,7 +220,7 @@ struct TableOptions: ParsableArguments {
     @Flag(help: "Shows values in full, also beyond the width of the terminal.")
     var wide = false
 
-    /// The most columns of a line; nil where everything is shown.
+    /// The maximum number of columns of a line; nil for no limit.
     var width: Int? {
         guard !wide, isatty(STDOUT_FILENO) == 1 else { return nil }
         return TerminalSize(of: STDOUT_FILENO).columns

@@ -51,7 +51,6 @@ struct QueryWatch {
         }
     }
 
-    /// Shows the number of documents.
     func showCount() async throws {
         guard isLive else {
             return try await Interruption.wait {
@@ -68,7 +67,7 @@ struct QueryWatch {
         }
     }
 
-    /// The content for a width: a status, and the lines that remain at the end.
+    /// Returns the content for a width: a status, and the lines that remain at the end.
     private typealias Picture = @Sendable (_ width: Int?) -> (status: String, lines: [String])
 
     /// Draws pictures until a signal arrives, and leaves the last one in the terminal.

@@ -5,8 +5,7 @@ enum StandardInput {
     /// Copies standard input to a file that only its owner may read, in a new folder.
     ///
     /// - Returns: The file, which the caller removes with ``discard(_:)``.
-    /// - Throws: `ToolError` if the disk is full, and `CancellationError` if the task is canceled; the folder is then
-    ///   removed.
+    /// - Throws: `ToolError` if it cannot be read or copied, and `CancellationError`; the folder is then removed.
     static func copied() throws -> URL {
         var folder: URL?
         do {
@@ -34,7 +33,7 @@ enum StandardInput {
 
     /// Returns all bytes of standard input.
     ///
-    /// - Throws: `ToolError` if it cannot be read, and `CancellationError` if the task is canceled.
+    /// - Throws: `ToolError` if it cannot be read, and `CancellationError`.
     static func data() throws -> Data {
         var data = Data()
         while let piece = try nextPiece() { data.append(piece) }

@@ -49,7 +49,7 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    /// Opens the store, runs a command on it, closes it, and turns errors into messages.
+    /// Does the same as ``run(for:isQuiet:_:)``, with the store's indexes.
     func runOpened(
         for access: StoreAccess,
         isQuiet: Bool = false,

@@ -166,7 +166,7 @@ private final class RunningLine: Sendable {
 
 /// A time limit for optional work, such as completion.
 private enum Deadline {
-    /// Returns a value; nil if computing it takes too long.
+    /// Returns a value; nil if it takes too long, and its computation was canceled.
     static func value<Value: Sendable>(
         within limit: Duration,
         _ body: @escaping @Sendable () async -> Value

@@ -4,7 +4,7 @@ import KeelTerminal
 
 /// Completes the words of the shell: commands, options, paths and fields.
 struct ShellCompleter: Sendable {
-    /// The names in the store; nil if the store does not exist yet.
+    /// The names in the store; nil if the store could not be opened.
     let names: StoreNames?
     let place: ShellPath
 

@@ -50,7 +50,9 @@ enum ShellVerb: String, CaseIterable {
 
     /// Returns the equivalent arguments of `keel documents`; in the words, the path comes first.
     ///
-    /// - Throws: `ToolError` if the path is of the wrong kind.
+    /// The arguments are empty for a command that only the shell has.
+    ///
+    /// - Throws: `ToolError` if the path is of the wrong kind or missing.
     func arguments(_ words: [String], at place: ShellPath) throws -> [String] {
         var rest = words
         var target: String?
