@@ -2,7 +2,7 @@ import KeelServing
 import Logging
 import ServiceLifecycle
 
-/// Lets the clients of a server leave, before the services ahead of it in a group end.
+/// Disconnects the clients of a server before the earlier services of its group end.
 struct DrainService: Service {
     private let server: StorageServer
     private let time: Duration

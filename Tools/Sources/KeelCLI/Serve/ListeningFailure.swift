@@ -2,9 +2,9 @@ import Foundation
 import KeelToolSupport
 import NIOCore
 
-/// The error of a server that cannot listen on its address.
+/// The failure to listen on an address.
 enum ListeningFailure {
-    /// Runs a server, and advises what to do if it cannot listen.
+    /// Runs a server.
     ///
     /// - Throws: `ToolError` for a port in use or without permission, and for an address of another machine; otherwise
     ///   the error of the body.

@@ -6,7 +6,7 @@ import Logging
 
 /// A handler that writes a record for each request.
 ///
-/// The record names the operation but not the document, because ids are often personal data.
+/// The record does not name documents, because ids are often personal data.
 struct RequestLog: ServingHandler {
     private let handler: any ServingHandler
     private let logger: Logger
@@ -41,7 +41,7 @@ struct RequestLog: ServingHandler {
 
 /// The messages of a server about indexes that its stores build in the background.
 enum IndexLog {
-    /// Logs the progress every five seconds, until the indexes are complete.
+    /// Logs progress every five seconds, until the indexes are complete or there was none for a minute.
     static func run(_ stores: [any IndexedStore], _ logger: Logger) async {
         await withTaskGroup(of: Void.self) { group in
             for store in stores { group.addTask { await run(store, logger) } }

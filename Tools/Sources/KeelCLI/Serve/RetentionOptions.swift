@@ -2,7 +2,7 @@ import ArgumentParser
 import KeelStorage
 import KeelTelemetryTools
 
-/// The part of its change log that a server's store keeps.
+/// The retention of the change log of a server's store.
 struct RetentionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -55,7 +55,7 @@ struct RetentionOptions: ParsableArguments {
             || keepRemovalsSize != nil || keepReceipts != nil
     }
 
-    /// The retention; by default that of the adapters.
+    /// The retention, with the defaults of the adapters.
     var retention: LogRetention {
         var retention = LogRetention()
         if let keepChanges { retention.age = keepChanges.duration }

@@ -12,7 +12,7 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Serves a store over the Firestore protocol.
+/// Serves a store over Firestore's protocol and Keel Sync.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -27,8 +27,8 @@ struct ServeCommand: AsyncParsableCommand {
 
             With --tokens, all requests except /health and OPTIONS need a token of the file. Without \
             it, everyone who can connect can read and write everything, so the server listens only \
-            on addresses of the loopback interface. Web pages can use it if they were loaded from this machine, or \
-            from an origin that --allow-origin names.
+            on addresses of the loopback interface. Web pages can use it if they were loaded from this machine, \
+            a host of --allow-host or an origin of --allow-origin.
 
             Some limits are for each caller, so that one leaves room to others. A caller is a name \
             of the token file, with all of its tokens and connections; without --tokens, each \

@@ -35,7 +35,7 @@ enum ServedStorage: ExpressibleByArgument {
     }
 }
 
-/// The age of the oldest state that a server can read, as an argument.
+/// The age of the oldest state that a server can read, as an argument; zero for none.
 struct ServedHistory: ExpressibleByArgument {
     let age: Duration
 
@@ -71,19 +71,19 @@ struct ServedStores {
     let metrics: (@Sendable () async -> String)?
     /// The stores that build indexes in the background.
     let indexed: [any IndexedStore]
-    /// Closes the stores, which then have all commits.
+    /// Closes the stores.
     let close: () async throws -> Void
 
     /// Opens the stores of a server.
     ///
     /// - Parameters:
     ///   - storage: Where documents are kept.
-    ///   - names: The names of databases besides the default one, each of which has the store of its name.
+    ///   - names: The names of the PostgreSQL stores for databases besides the default one.
     ///   - history: How far back documents can be read as they were.
     ///   - log: The part of the change log that is kept.
     ///   - durability: What commits survive.
     ///   - allowsUnverifiedDatabase: Whether a database on another machine need not prove its name.
-    ///   - databaseReaders: The number of reads of a database at a time.
+    ///   - databaseReaders: The maximum number of reads of a database at a time.
     /// - Throws: Errors of the store.
     init(
         _ storage: ServedStorage,
