@@ -17,9 +17,7 @@ struct CommandOutput {
     /// Whether progress may be drawn.
     var showsProgress: Bool { !isJSON && !isQuiet && isatty(STDERR_FILENO) == 1 }
 
-    /// A progress line, which is drawn only on a terminal.
-    ///
-    /// With `writesData`, the command writes data to standard output, which must not be a terminal then.
+    /// Returns a line that is drawn only on a terminal; with `writesData`, not if standard output is one, too.
     func progressLine(
         total: Int? = nil,
         unit: ProgressText.Unit,
@@ -52,10 +50,10 @@ struct CommandOutput {
         try line(Array(try Self.encoder().encode(value)))
     }
 
-    /// Writes a message without the passwords of the URLs in it; for programs, as the field `message` of a record.
+    /// Writes a message without passwords of URLs; for programs, as the field `message` of a record.
     func message(_ text: String) { message(text, as: ["message": Passwords.hidden(in: text)]) }
 
-    /// Writes a message for people without the passwords of the URLs in it, or a record for programs.
+    /// Writes a message without passwords of URLs, or for programs a record as it is.
     func message(_ text: String, as record: some Encodable) {
         var text = Passwords.hidden(in: text)
         if isJSON, let line = try? Self.encoder().encode(record) {
@@ -65,16 +63,16 @@ struct CommandOutput {
         try? FileHandle.standardError.write(contentsOf: Array("\(shown)\n".utf8))
     }
 
-    /// Returns a text whose control characters cannot change what a terminal shows.
-    ///
-    /// Line breaks stay.
+    /// Returns a text with U+FFFD in place of control characters, except for line breaks.
     static func harmless(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.map { TextWidth.harmless(String($0)) }.joined(separator: "\n")
     }
 
-    /// Runs a command, writes its error with advice, and throws the exit code, which is `failure` after an error,
-    /// unless it succeeded.
+    /// Runs a command, and writes its error with advice.
+    ///
+    /// - Throws: `ValidationError` as it is; the exit code of another error, or else `failure`; and the exit code of a
+    ///   command, unless it is `done`.
     func reporting(
         failure: ToolExit = .failed,
         _ body: () async throws -> ToolExit
@@ -91,7 +89,7 @@ struct CommandOutput {
         guard exit == .done else { throw ExitCode(exit.rawValue) }
     }
 
-    /// Writes an error with its advice: a sentence for people, and for programs also the name of its code.
+    /// Writes an error with its advice; for programs, with the name of its code.
     func failure(_ error: any Error, about place: String? = nil) {
         let described = ToolError(describing: error)
         let record = ErrorRecord(
@@ -104,7 +102,7 @@ struct CommandOutput {
         message("\(text)\n\(described.advice)", as: record)
     }
 
-    /// Names documents that cannot be read, with the reasons; returns the exit code.
+    /// Writes the reasons why documents cannot be read; returns the exit code.
     func unreadable(_ documents: some Collection<UnreadableDocument>) -> ToolExit {
         for document in documents.sorted(by: { $0.path < $1.path }) {
             failure(document.error, about: document.path.string)

@@ -3,9 +3,11 @@ import KeelTerminal
 import KeelToolSupport
 import Synchronization
 
-/// Ends a wait on SIGINT and SIGTERM, and on SIGHUP, which the end of a terminal sends.
+/// Cancels work on SIGINT, SIGTERM, and on SIGHUP unless it is ignored.
 enum Interruption {
-    /// Runs a body to its end; a signal cancels it, and is reported as an error with this advice.
+    /// Runs a body, which a signal or cancellation of the task cancels.
+    ///
+    /// - Throws: An error of the body; `ToolError` with the advice if it was canceled before it returned a value.
     static func value<Value: Sendable>(
         advice: String = "Nothing was left behind.",
         _ body: @escaping @Sendable () async throws -> Value
@@ -34,7 +36,7 @@ enum Interruption {
         _ = try await signal(during: body)
     }
 
-    /// Waits as ``wait(_:)`` does; returns the signal, or nil if there was none.
+    /// Runs a body as ``wait(_:)`` does; returns the signal that canceled it.
     private static func signal(
         during body: @escaping @Sendable () async throws -> Void
     ) async throws -> Int32? {

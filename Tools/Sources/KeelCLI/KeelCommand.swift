@@ -23,7 +23,7 @@ struct KeelCommand: AsyncParsableCommand {
         ]
     )
 
-    /// The beginning of the parser's own errors, which is that of all errors.
+    /// The beginning of the parser's errors.
     static let _errorPrefix = "keel: "
 
     /// Only for the help: ``ConfiguredLine`` takes it before the parser sees the command line.
@@ -77,7 +77,7 @@ struct KeelCommand: AsyncParsableCommand {
         }
     }
 
-    /// Refuses arguments that are not UTF-8: Swift replaces their bytes by `�`, so that two names could become one.
+    /// Refuses arguments that are not UTF-8: Swift would replace their bytes by `�`.
     private static func requireText() throws {
         for (index, text) in CommandLine.arguments.enumerated().dropFirst() {
             guard let bytes = CommandLine.unsafeArgv[index] else { return }

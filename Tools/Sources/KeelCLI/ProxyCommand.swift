@@ -20,8 +20,9 @@ struct ProxyCommand: AsyncParsableCommand {
             Listens on the loopback interface only. The first line of output is the address. After \
             SIGTERM or SIGINT, the proxy answers the requests that it has accepted, and ends.
 
-            Its users share the cache: a response for one user (Cache-Control: private) is not \
-            stored. CDN-Cache-Control (RFC 9213) takes precedence over Cache-Control.
+            Without --private, its users share the cache: a response for one user (Cache-Control: \
+            private) is not stored, and CDN-Cache-Control (RFC 9213) takes precedence over \
+            Cache-Control.
 
             A stale response is used only if the origin's response or the request allows it, with \
             stale-while-revalidate or stale-if-error (RFC 5861), or if --stale-if-error or \
@@ -66,7 +67,7 @@ struct ProxyCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The same, only for an origin that cannot be reached at all.",
+            "How long a stale response may replace an origin that cannot be reached or is silent for --timeout.",
             valueName: "age"
         )
     )
@@ -76,8 +77,8 @@ struct ProxyCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             How long the origin may be silent, before a response and between its parts: 30s, 15m, \
-            2h, 7d. Then the request fails, with status 504 if there was no response. Without the \
-            option, 60s.
+            2h, 7d; 60s if not given. The client then gets status 504, or a stale response if one is \
+            allowed; within a response, its connection is closed.
             """,
             valueName: "time"
         )
@@ -158,9 +159,7 @@ private struct CachedTransport: HTTPTransport {
     func shutdown() async { await upstream.shutdown() }
 }
 
-/// A transport that repeats a request on a new connection if the origin closed the reused one.
-///
-/// An origin may close an idle connection while a request is on its way.
+/// A transport that repeats a request on a new connection if the origin has closed a reused one.
 private struct OriginTransport: HTTPTransport {
     let upstream: AsyncHTTPClientTransport
 

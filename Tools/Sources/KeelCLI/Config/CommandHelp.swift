@@ -38,7 +38,7 @@ struct CommandHelp: Decodable {
         return spellings
     }
 
-    /// Returns the default value of an option, also of a command below.
+    /// Returns the default value of an option of the command or of a subcommand.
     func defaultValue(of option: String) -> String? {
         let argument = arguments?.first { argument in
             argument.names?.contains { $0.name == option } == true

@@ -28,7 +28,7 @@ struct ConfigShowCommand: AsyncParsableCommand {
     @Argument(parsing: .allUnrecognized, help: "A command with its arguments.")
     var command: [String] = []
 
-    /// The first word of the command line, an alias under the name of its command.
+    /// The name of the first command.
     private var group: String? {
         (try? ConfiguredLine.command(of: command))?.names.first ?? command.first
     }
@@ -85,7 +85,7 @@ struct ConfigShowCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the variable of another tool that the command uses for a setting; nil if there is none.
+    /// Returns the variable of another tool that the command uses for a setting.
     private func foreignVariable(
         of setting: Setting,
         beside held: [Settings.Resolved]

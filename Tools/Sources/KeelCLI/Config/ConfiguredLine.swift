@@ -11,9 +11,9 @@ struct ConfiguredLine {
     /// The first command, by its name even if the command line has an alias; nil without one.
     private let group: String?
 
-    /// Reads a command line, and the settings that hold for it.
+    /// Completes a command line with its settings.
     ///
-    /// - Throws: `ToolError` for an unknown command, an unknown profile, or invalid settings.
+    /// - Throws: `ToolError` for an unknown command, a `--profile` without a name or unknown, or invalid settings.
     init(_ given: [String]) throws {
         var words = given
         try Self.takeProfile(from: &words)
@@ -41,7 +41,7 @@ struct ConfiguredLine {
         arguments = words
     }
 
-    /// Removes each `--profile` before `--`, and lets the value of the last one hold for this process.
+    /// Removes each `--profile` before `--`, and sets `KEEL_PROFILE` to the last one.
     private static func takeProfile(from words: inout [String]) throws {
         var index = 0
         while words.indices.contains(index), words[index] != "--" {
@@ -74,7 +74,7 @@ struct ConfiguredLine {
         return try CommandHelp(of: command).spellings
     }
 
-    /// The settings that hold here.
+    /// Reads the settings of the current folder.
     static func settings() throws -> Settings {
         try Settings(
             profile: nil,
@@ -83,8 +83,8 @@ struct ConfiguredLine {
         )
     }
 
-    /// Returns remarks that complete the message of a failed command line: the origins of options, and the settings
-    /// that could give a missing one.
+    /// Returns remarks on the message of a failed command line: the origins of its options, and the settings for a
+    /// missing one.
     func remarks(on message: String) -> [String] {
         // An unknown option may only resemble an added one.
         let options = added.filter {
@@ -122,9 +122,7 @@ struct ConfiguredLine {
         }
     }
 
-    /// Returns the command that a command line names, and the names of it and of the groups that it is in.
-    ///
-    /// A name stands for its aliases.
+    /// Returns the command of a command line, and the names of its groups and its own, also for aliases.
     ///
     /// - Throws: `ToolError` for an unknown command, which suggests a similar one.
     static func command(

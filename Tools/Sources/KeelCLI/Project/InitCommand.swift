@@ -58,7 +58,9 @@ struct InitCommand: AsyncParsableCommand {
         }
     }
 
-    /// The absolute folder, because the app is in another one.
+    /// Returns the repository, or the absolute path of the checkout.
+    ///
+    /// - Throws: `ToolError` for a folder without a package.
     private func place() throws -> String {
         guard !NewApp.isRepository(keel) else { return keel }
         let checkout = URL(filePath: keel).standardizedFileURL

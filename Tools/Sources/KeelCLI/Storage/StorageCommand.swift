@@ -6,7 +6,7 @@ import KeelToolSupport
 struct StorageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storage",
-        abstract: "Examines, migrates and verifies PostgreSQL databases and SQLite files.",
+        abstract: "Examines and verifies stores, and migrates PostgreSQL databases.",
         discussion: """
             A store is the path of an SQLite file, sqlite:PATH, or postgres://USER@HOST/DATABASE. \
             If none is named, it is that of --storage, of the variable KEEL_STORAGE, or of storage \
@@ -22,7 +22,7 @@ struct StorageCommand: AsyncParsableCommand {
     )
 }
 
-/// The options of commands that open a store where it is kept.
+/// The options of commands for a file or a database.
 struct StoragePlaceOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -48,7 +48,7 @@ struct StoragePlaceOptions: ParsableArguments {
     @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
-    /// The store that the command names, otherwise that of --storage.
+    /// The store of the argument, otherwise that of --storage.
     var store: DocumentPlace {
         get throws {
             if let named { return named }
