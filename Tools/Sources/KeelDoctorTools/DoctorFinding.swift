@@ -1,6 +1,4 @@
-/// The result of one check.
 package struct DoctorFinding: Sendable, Hashable, Encodable {
-    /// The state of what was checked.
     package enum State: String, Sendable, Hashable, Encodable, CaseIterable {
         /// As expected.
         case good

@@ -5,7 +5,6 @@ internal import KeelToolSupport
 ///
 /// It writes a file into the folder for temporary files, and removes it.
 package struct MachineCheck: DoctorCheck {
-    /// The readings of a machine.
     package struct Readings: Sendable {
         package var system: String
         package var coreCount: Int
@@ -41,9 +40,7 @@ package struct MachineCheck: DoctorCheck {
     private let readings: Readings
     private let folders: [URL]
 
-    /// - Parameters:
-    ///   - readings: The readings of the machine.
-    ///   - folders: The folders on the volumes to check.
+    /// Creates a check that includes the volumes of folders.
     package init(_ readings: Readings = .current, folders: [URL]) {
         self.readings = readings
         self.folders = folders
@@ -115,7 +112,6 @@ package struct MachineCheck: DoctorCheck {
 }
 
 extension MachineCheck.Readings {
-    /// The readings of this machine.
     package static var current: Self {
         let process = ProcessInfo.processInfo
         return Self(

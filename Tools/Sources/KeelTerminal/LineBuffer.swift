@@ -2,7 +2,6 @@
 package struct LineBuffer: Hashable, Sendable {
     package private(set) var before: String
     package private(set) var after = ""
-    /// The text that was cut last.
     private var cut = ""
 
     /// Creates a line with the cursor at its end.

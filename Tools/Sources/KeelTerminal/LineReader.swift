@@ -4,7 +4,6 @@ internal import Foundation
 ///
 /// The line is drawn on standard error.
 package final class LineReader {
-    /// The result of reading a line.
     package enum Outcome: Hashable, Sendable {
         case line(String)
         /// The line was abandoned with Control-C.
@@ -134,13 +133,11 @@ package final class LineReader {
 
 /// The possible completions of a word.
 package struct LineCompletion: Sendable {
-    /// A completion.
     package struct Candidate: Hashable, Sendable {
         /// The replacement of the word.
         package var text: String
         /// The text after the replacement if there is only one candidate, such as a space.
         package var end: String
-        /// The label in a list.
         package var label: String
 
         package init(_ text: String, end: String = " ", label: String? = nil) {

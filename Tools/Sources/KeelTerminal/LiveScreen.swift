@@ -17,7 +17,6 @@ package final class LiveScreen: Sendable {
         Self.write("\u{1B}[?1049h\u{1B}[?25l")
     }
 
-    /// Replaces the content.
     package func show(_ new: @escaping Content) {
         content.withLock { $0 = new }
         draw()

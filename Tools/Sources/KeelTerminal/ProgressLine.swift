@@ -29,22 +29,19 @@ package final class ProgressLine: Sendable {
     private let unit: ProgressText.Unit
     private let state: Mutex<State>
 
-    /// Returns how much of the completed amount does not count yet, such as bytes that wait to be sent.
     private let underWay: (@Sendable () -> Int)?
-    /// Returns the time since the start.
     private let elapsed: @Sendable () -> Duration
-    /// Returns the width of the terminal.
     private let columns: @Sendable () -> Int
     private let write: @Sendable (String) -> Void
 
-    /// The signals that remove the line.
     private let caught: CaughtSignals
 
     package let isDrawn: Bool
 
     /// Creates a line, which appears with the first update, unless `isQuiet` or without a terminal.
     ///
-    /// `total` is nil if it is unknown; `underWay` returns how much of the completed amount does not count yet.
+    /// `total` is nil if it is unknown; `underWay` returns how much of the completed amount does not count yet, such as
+    /// bytes that wait to be sent.
     package init(
         total: Int? = nil,
         unit: ProgressText.Unit,

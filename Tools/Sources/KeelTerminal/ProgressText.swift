@@ -2,7 +2,6 @@ internal import Foundation
 
 /// The progress of long work as text.
 package struct ProgressText: Sendable {
-    /// The unit of the numbers.
     package enum Unit: Equatable, Sendable {
         /// Bytes, shown in B to TiB.
         case bytes
@@ -13,7 +12,6 @@ package struct ProgressText: Sendable {
     }
 
     package var unit: Unit
-    /// The completed amount.
     package var done: Int
     /// The total amount; nil if it is unknown, or less than the initial ``done``.
     package var total: Int?
@@ -92,7 +90,7 @@ package struct ProgressText: Sendable {
     }
 }
 
-/// The rate of the last ten seconds.
+/// The rate of about the last ten seconds.
 package struct ProgressRate: Sendable {
     private static let window = 10.0
     private var samples: [(time: Double, done: Int)] = []

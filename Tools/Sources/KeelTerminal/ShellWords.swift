@@ -21,7 +21,6 @@ package struct ShellWords: Hashable, Sendable {
         case objectText
     }
 
-    /// Splits a line.
     package init(_ line: String) {
         var place = Place.between
         var isEscaped = false

@@ -44,7 +44,6 @@ final class TerminalInput: Sendable {
         }
     }
 
-    /// Restores the terminal.
     func end() {
         state.withLock { state in
             guard var settings = state.settings.take() else { return }

@@ -29,7 +29,7 @@ package enum TextWidth {
         return prefix(of: text, width: width - 1) + "…"
     }
 
-    /// Returns the longest beginning of a text that fits.
+    /// Returns the longest beginning of a text that fits into a number of columns.
     package static func prefix(of text: some StringProtocol, width: Int) -> String {
         var left = width
         return String(
@@ -40,7 +40,6 @@ package enum TextWidth {
         )
     }
 
-    /// Returns a text padded with spaces to a width.
     package static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - of(text)))
     }

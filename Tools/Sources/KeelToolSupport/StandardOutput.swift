@@ -1,6 +1,5 @@
 package import Foundation
 
-/// Standard output.
 package enum StandardOutput {
     /// Writes bytes.
     ///

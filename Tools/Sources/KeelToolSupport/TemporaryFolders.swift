@@ -22,13 +22,11 @@ package enum TemporaryFolders {
         return folder
     }
 
-    /// Removes a folder with its files.
     package static func remove(_ folder: URL) {
         try? FileManager.default.removeItem(at: folder)
         paths.withLock { _ = $0.remove(folder.path) }
     }
 
-    /// Removes all folders.
     static func removeAll() {
         for path in paths.withLock({ $0 }) { remove(URL(filePath: path)) }
     }

@@ -70,20 +70,18 @@ package struct ToolError: LocalizedError, CustomStringConvertible {
 
 /// The exit codes of commands.
 package enum ToolExit: Int32, Sendable, CaseIterable {
-    /// Everything was done.
     case done = 0
     /// The command failed; completed work is kept.
     case failed = 1
     /// Everything was done, with findings, such as bad lines or documents that cannot be read.
     ///
-    /// Of commands that compare, the failure: for them, ``failed`` means a difference.
+    /// Commands that compare use it for a failure, and ``failed`` for a difference.
     case findings = 2
     /// The command line is wrong; nothing was done.
     case usage = 64
-    /// SIGHUP ended the command, because its terminal was closed.
+    /// SIGHUP, such as from a closed terminal.
     case hungUp = 129
-    /// SIGINT ended the command, such as by Control-C.
+    /// SIGINT, such as from Control-C.
     case interrupted = 130
-    /// SIGTERM ended the command.
     case terminated = 143
 }

@@ -153,7 +153,6 @@ extension DocumentCopy {
 }
 
 extension CopyCheckpoint {
-    /// Records a document that cannot be read.
     fileprivate mutating func note(_ document: UnreadableDocument) {
         unreadable[document.path.string] = ToolError(describing: document.error).message
     }

@@ -31,7 +31,6 @@ package struct DocumentExport: Sendable {
         self.time = time
     }
 
-    /// Returns a client of the exported state.
     private func client() async throws(StorageError) -> StorageClient {
         let client = StorageClient(adapter)
         guard let time else { return client }

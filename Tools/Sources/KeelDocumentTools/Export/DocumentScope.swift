@@ -3,7 +3,6 @@ import KeelStorageAdapting
 
 /// The documents of a command.
 package enum DocumentScope: Hashable, Sendable {
-    /// The documents of one collection.
     case collection(CollectionPath)
     /// The documents of all collections with a name.
     case group(String)

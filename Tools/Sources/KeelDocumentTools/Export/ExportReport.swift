@@ -31,7 +31,6 @@ package struct ExportReport: Hashable, Sendable {
         }
     }
 
-    /// Records documents that cannot be read.
     package mutating func note(_ documents: some Sequence<UnreadableDocument>) {
         for document in documents { unreadable[document.path] = document }
     }

@@ -1,5 +1,4 @@
 extension ElementReader {
-    /// The state of reading a file that has one array.
     enum ArrayState {
         case beforeArray
         case beforeElement

@@ -5,11 +5,8 @@ package import Foundation
 /// An element is a line, or an element of the file's only array. Those of an array are separated by counting brackets
 /// outside strings: an invalid one affects others only if its brackets or quotation marks do not match.
 package struct ElementReader {
-    /// The structure of the file.
     package enum Container: String, Codable, Sendable {
-        /// Each line is an element.
         case lines
-        /// The file is an array.
         case array
     }
 
@@ -74,7 +71,6 @@ package struct ElementReader {
 
     // MARK: Bytes
 
-    /// Returns the next byte; nil at the end of the file.
     mutating func peek() throws -> UInt8? {
         if position == buffer.count, try !fill() { return nil }
         return buffer[position]

@@ -8,7 +8,6 @@ struct ImportBatch: Sendable {
         let range: Range<Int>
     }
 
-    /// An element that is not imported, and its range in the file.
     struct Refused: Sendable {
         let element: BadElement
         let range: Range<Int>

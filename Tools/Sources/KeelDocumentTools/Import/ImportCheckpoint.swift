@@ -8,10 +8,8 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
     package var run: String
     package var file: FileMark
     package var collection: String?
-    /// The field that has the document's id.
     package var idField: String?
     package var isTyped: Bool
-    /// Whether documents keep their times and revisions.
     package var isExact: Bool
     package var container: ElementReader.Container
     package var store: String?

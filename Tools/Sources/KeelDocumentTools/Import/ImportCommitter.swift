@@ -1,10 +1,8 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
 
-/// Commits the batches of an import.
 struct ImportCommitter: Sendable {
     let adapter: any StorageAdapter
-    /// The id of the import, which is part of the ids of its batches.
     let run: String
 
     /// Commits batches with one call, and the documents of a rejected batch one by one; returns a result per batch.

@@ -2,15 +2,12 @@ internal import Crypto
 package import KeelStorage
 internal import KeelStorageFirestore
 
-/// The conversion of a file's elements into writes.
+/// The conversion of a file's elements into writes, by the settings of an import.
 package struct ImportRule: Sendable {
-    /// The collection of the documents; nil for the one named by each typed document.
     package var collection: CollectionPath?
-    /// The field that has the document's id; nil for the id of a typed document's name, or else a derived id.
     package var idField: FieldPath?
     /// Whether elements are documents in Firestore's typed form.
     package var isTyped: Bool
-    /// Whether typed documents keep their times and revisions.
     package var isExact: Bool
 
     /// Returns the write that stores an element.

@@ -48,7 +48,6 @@ struct ImportSession {
         )
     }
 
-    /// Reads the batches of the next call.
     mutating func nextBatches() throws -> [ImportBatch] {
         var batches: [ImportBatch] = []
         repeat {

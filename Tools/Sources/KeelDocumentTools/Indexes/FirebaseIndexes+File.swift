@@ -1,5 +1,4 @@
 extension FirebaseIndexes {
-    /// The parts of the file that Keel reads.
     struct File: Decodable {
         var indexes: [Index]?
         var fieldOverrides: [Override]?
@@ -11,7 +10,6 @@ extension FirebaseIndexes {
         var queryScope: String?
         var fields: [Field]
 
-        /// The name of the index in messages.
         var name: String {
             "\(collectionGroup)(\(fields.map(\.fieldPath).joined(separator: ", ")))"
         }

@@ -11,7 +11,6 @@ package protocol IndexedStore: Sendable {
     func indexes() async throws(StorageError) -> [IndexStatus]
     /// Builds the rest of the declared indexes.
     func finishIndexes() async throws(StorageError)
-    /// Removes the indexes of a schema.
     func dropIndexes(in schema: StorageSchema) async throws(StorageError)
 }
 

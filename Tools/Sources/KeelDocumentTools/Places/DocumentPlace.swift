@@ -79,7 +79,6 @@ extension DocumentPlace: CustomStringConvertible {
 }
 
 extension String {
-    /// Returns the text after a prefix; nil without it.
     fileprivate func rest(after prefix: String) -> String? {
         hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
     }

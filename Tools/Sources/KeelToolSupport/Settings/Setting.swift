@@ -1,8 +1,6 @@
 /// An option of a command that a file or a variable can give.
 package struct Setting: Hashable, Sendable {
-    /// The kind of the option's value.
     package enum Kind: Hashable, Sendable {
-        /// One value.
         case value
         /// Values; the option can be repeated.
         case list
@@ -17,7 +15,7 @@ package struct Setting: Hashable, Sendable {
     package let kind: Kind
     /// The subcommands that take it; empty for all that have the option.
     package let subcommands: [String]
-    /// The alternative options: this one is not added if one of them is on the command line, or has a higher precedence.
+    /// The alternative options, which replace this one if they are on the command line or have a higher precedence.
     package let alternatives: Set<String>
     /// The option without which this one has no effect.
     package let companion: String?
@@ -26,7 +24,6 @@ package struct Setting: Hashable, Sendable {
     /// The variables of other tools that the command uses if the option is not given, in their order.
     package let foreignVariables: [String]
 
-    /// The environment variable.
     package var variable: String {
         let name = isOwn ? "\(command)-\(option)" : option
         return "KEEL_" + name.uppercased().replacing("-", with: "_")

@@ -2,7 +2,6 @@ package import Foundation
 
 /// The settings of a command line: its options take precedence over variables, a profile, and the rest of the file.
 package struct Settings: Sendable {
-    /// The origin of a value.
     package enum Source: Hashable, Sendable, CustomStringConvertible {
         case flag
         case variable(String)
@@ -17,12 +16,10 @@ package struct Settings: Sendable {
         }
     }
 
-    /// The precedence of a value.
     fileprivate enum Rank: Comparable {
         case file, profile, variable, flag
     }
 
-    /// A setting that has a value.
     package struct Resolved: Hashable, Sendable {
         package let setting: Setting
         /// One value, those of a list, or true or false of a flag.

@@ -20,7 +20,6 @@ struct TOMLParser {
     private var table: [String] = []
     private var definitions: [[String]: Definition] = [:]
     private var found: [TOMLDocument.Entry] = []
-    /// The headers so far.
     private(set) var tables: [[String]] = []
 
     init(_ bytes: [UInt8], name: String) {
@@ -277,7 +276,7 @@ struct TOMLParser {
         while let byte = peek, byte != UInt8(ascii: "\n") { position += 1 }
     }
 
-    /// Skips what may stand between the values of an array.
+    /// Skips white space, ends of lines and comments.
     private mutating func skipLines() {
         while true {
             skipSpace()
@@ -346,7 +345,6 @@ package struct TOMLDocument: Hashable, Sendable {
         case array([Value])
     }
 
-    /// A key and its value.
     package struct Entry: Hashable, Sendable {
         /// The names of the tables of the key, and its own.
         package let path: [String]
