@@ -14,7 +14,6 @@ struct CommandOutput {
     /// Whether no progress is drawn, even at a terminal.
     var isQuiet = false
 
-    /// Whether progress may be drawn.
     var showsProgress: Bool { !isJSON && !isQuiet && isatty(STDERR_FILENO) == 1 }
 
     /// Returns a line that is drawn only on a terminal; with `writesData`, not if standard output is one, too.
@@ -45,7 +44,6 @@ struct CommandOutput {
         try line(String(decoding: text, as: UTF8.self))
     }
 
-    /// Writes a record for programs.
     func record(_ value: some Encodable) throws {
         try line(Array(try Self.encoder().encode(value)))
     }

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import KeelToolSupport
 
-/// Keel on the command line.
 @main
 struct KeelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -11,7 +11,6 @@ import KeelTelemetryTools
 import KeelToolSupport
 import Logging
 
-/// Puts Keel's HTTP cache in front of an origin.
 struct ProxyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "proxy",
@@ -124,7 +123,6 @@ struct ProxyCommand: AsyncParsableCommand {
         await transport.shutdown()
     }
 
-    /// The settings of the cache.
     var configuration: HTTPCache.Configuration {
         var configuration: HTTPCache.Configuration = isPrivate ? .init() : .shared
         if !isPrivate {
@@ -145,7 +143,6 @@ struct ProxyCommand: AsyncParsableCommand {
     }
 }
 
-/// A transport behind a cache.
 private struct CachedTransport: HTTPTransport {
     let cache: HTTPCache
     let upstream: AsyncHTTPClientTransport

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import KeelToolSupport
 
-/// Shows the settings of commands.
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",

@@ -6,7 +6,6 @@ import KeelToolSupport
 struct ConfiguredLine {
     /// The arguments for the parser.
     let arguments: [String]
-    /// The added options.
     let added: [Settings.Resolved]
     /// The first command, by its name even if the command line has an alias; nil without one.
     private let group: String?

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The commands for the documents of a store.
 struct DocumentsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "documents",

@@ -6,6 +6,5 @@ struct OpenedStore {
     let adapter: any StorageAdapter
     /// The store's indexes; nil if they cannot be listed and deleted.
     let indexes: (any IndexedStore)?
-    /// Closes the store.
     let close: () async -> Void
 }

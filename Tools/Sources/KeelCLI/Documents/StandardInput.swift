@@ -28,7 +28,6 @@ enum StandardInput {
         }
     }
 
-    /// Removes the copy with its folder.
     static func discard(_ copy: URL) { TemporaryFolders.remove(copy.deletingLastPathComponent()) }
 
     /// Returns all bytes of standard input.

@@ -6,7 +6,7 @@ struct UnreadableRecord: Encodable {
     let path: String
     let reason: String
 
-    /// The records of documents, by path.
+    /// The records of documents, sorted by path.
     static func all(_ documents: some Sequence<UnreadableDocument>) -> [Self] {
         documents.sorted { $0.path < $1.path }.map { document in
             let reason = ToolError(describing: document.error).message
@@ -14,7 +14,7 @@ struct UnreadableRecord: Encodable {
         }
     }
 
-    /// The records of reasons by path.
+    /// The records of the reasons by path, sorted by path.
     static func all(_ reasons: [String: String]) -> [Self] {
         reasons.map { Self(path: $0.key, reason: $0.value) }
             .sorted { DocumentPath($0.path) < DocumentPath($1.path) }

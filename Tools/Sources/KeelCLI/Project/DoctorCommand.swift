@@ -5,7 +5,6 @@ import KeelDoctorTools
 import KeelDocumentTools
 import KeelToolSupport
 
-/// Checks the environment of an app on Keel.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -116,7 +115,6 @@ struct DoctorCommand: AsyncParsableCommand {
 }
 
 extension CommandOutput {
-    /// Writes a finding with its advice.
     func show(_ finding: DoctorFinding) throws {
         guard !isJSON else { return try record(finding) }
         let mark =

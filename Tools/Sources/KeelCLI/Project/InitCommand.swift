@@ -3,7 +3,6 @@ import Foundation
 import KeelProjectTools
 import KeelToolSupport
 
-/// Creates a new app.
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",

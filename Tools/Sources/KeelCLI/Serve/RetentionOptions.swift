@@ -49,7 +49,6 @@ struct RetentionOptions: ParsableArguments {
     )
     var keepReceipts: ServedAge?
 
-    /// Whether any of the options was given.
     var isGiven: Bool {
         keepChanges != nil || keepChangesSize != nil || keepRemovals != nil
             || keepRemovalsSize != nil || keepReceipts != nil

@@ -12,7 +12,6 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Serves a store over Firestore's protocol and Keel Sync.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -489,12 +488,10 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// The queries that need an index.
 enum IndexMode: String, ExpressibleByArgument, CaseIterable {
     case none, google
 }
 
-/// The minimum level of logged messages.
 enum LogThreshold: String, ExpressibleByArgument, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 }

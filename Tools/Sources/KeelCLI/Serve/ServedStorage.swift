@@ -71,20 +71,11 @@ struct ServedStores {
     let metrics: (@Sendable () async -> String)?
     /// The stores that build indexes in the background.
     let indexed: [any IndexedStore]
-    /// Closes the stores.
     let close: () async throws -> Void
 
-    /// Opens the stores of a server.
+    /// Opens the stores of a server; `names` are the PostgreSQL stores of databases besides the default one.
     ///
-    /// - Parameters:
-    ///   - storage: Where documents are kept.
-    ///   - names: The names of the PostgreSQL stores for databases besides the default one.
-    ///   - history: How far back documents can be read as they were.
-    ///   - log: The part of the change log that is kept.
-    ///   - durability: What commits survive.
-    ///   - allowsUnverifiedDatabase: Whether a database on another machine need not prove its name.
-    ///   - databaseReaders: The maximum number of reads of a database at a time.
-    /// - Throws: Errors of the store.
+    /// - Throws: `ToolError` or `StorageError`.
     init(
         _ storage: ServedStorage,
         databases names: [String],

@@ -2,7 +2,6 @@ import ArgumentParser
 import KeelDocumentTools
 import KeelToolSupport
 
-/// The commands for those who operate a store.
 struct StorageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storage",

@@ -6,7 +6,6 @@ import KeelStoragePostgreSQL
 #endif
 
 struct StorageStatementsCommand: AsyncParsableCommand {
-    /// A kind of database.
     enum Engine: String, ExpressibleByArgument, CaseIterable {
         case postgresql
     }

@@ -7,7 +7,6 @@ import KeelToolSupport
 
 /// Runs the lines of a shell.
 struct DocumentShell: Sendable {
-    /// The result of a line.
     enum Outcome: Hashable {
         /// The exit code of the command.
         case code(Int32)
@@ -86,7 +85,6 @@ struct DocumentShell: Sendable {
         }
     }
 
-    /// Runs a command of `keel documents`.
     private func execute(_ arguments: [String]) async -> Int32 {
         let shared =
             ["--storage", store.argument] + (output.isJSON ? ["--json"] : [])
