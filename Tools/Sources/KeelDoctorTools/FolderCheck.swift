@@ -42,7 +42,7 @@ package struct FolderCheck: DoctorCheck {
                         subject,
                         "The volume does not support extended attributes (\(isEmpty)).",
                         advice: "Put the folder on a volume that does (ext4, xfs, btrfs, APFS): "
-                            + "files here have no content types, attributes or checksums."
+                            + "files here have no content types of their own, attributes or checksums."
                     )
                 ]
             }
