@@ -14,9 +14,9 @@ struct CopyCommand: AsyncParsableCommand {
             are kept if the target can store them. Documents that only the target has stay. \
             Unsent writes in an app's outbox are not copied, and only a copy of all documents counts \
             them, except from a server: run the app with the source until they are sent. The exit \
-            code is 2 if the comparison finds a difference, \
-            which concurrent writes to the source can cause, or if documents cannot be read; they \
-            are named, and all others are copied. --resume continues an interrupted copy.
+            code is 2 if the comparison finds a difference, such as by concurrent writes or documents \
+            that only the target has, or if documents cannot be read; they are named, and all others \
+            are copied. --resume continues an interrupted copy.
 
                 keel documents copy notes.sqlite postgres://keel@127.0.0.1/keel notes
             """,
