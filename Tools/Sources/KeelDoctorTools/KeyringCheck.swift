@@ -5,7 +5,6 @@ internal import KeelToolSupport
 package struct KeyringCheck: DoctorCheck {
     private let open: @Sendable () async throws(SecretError) -> SecretStore
 
-    /// - Parameter open: Opens the store.
     package init(
         open: @escaping @Sendable () async throws(SecretError) -> SecretStore = {
             () async throws(SecretError) in

@@ -18,12 +18,7 @@ package struct NewApp: Sendable {
     /// The name of the dependency; for a repository, the end of its URL.
     private let identity: String
 
-    /// Creates the description of an app.
-    ///
-    /// - Parameters:
-    ///   - name: The app's name.
-    ///   - interface: The user interface.
-    ///   - keel: The location of Keel: an absolute path, a path relative to the app's folder, or a repository URL.
+    /// Describes an app; `keel` is an absolute path, a path relative to the app's folder, or a repository URL.
     package init(_ name: AppName, _ interface: Interface = .terminal, keel: String) {
         self.name = name
         self.interface = interface

@@ -31,9 +31,7 @@ package struct LineEditing: Sendable {
     private var draft = ""
     private var search: Search?
 
-    /// Creates an empty line.
-    ///
-    /// - Parameter history: The earlier lines, oldest first.
+    /// Creates an empty line; `history` has the earlier ones, oldest first.
     package init(history: [String] = []) {
         self.history = history
         position = history.count

@@ -11,9 +11,7 @@ package struct LineHistory: Sendable {
     package private(set) var problem: String?
     private let file: URL?
 
-    /// Reads the history of earlier runs.
-    ///
-    /// - Parameter file: The file, which need not exist; nil to store nothing.
+    /// Reads the history of earlier runs; without a file, lines are only kept in memory.
     package init(in file: URL?) {
         self.file = file
         guard let file else { return }

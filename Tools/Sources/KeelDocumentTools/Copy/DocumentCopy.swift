@@ -16,7 +16,7 @@ internal import KeelStorageAdapting
 /// Keel's own records are not copied: two stores with the same outbox would send its writes twice. Of a document that
 /// cannot be read, the target keeps its own state.
 package struct DocumentCopy: Sendable {
-    /// The maximum size of the bodies in a batch in bytes, smaller than the limit of servers for a request.
+    /// The size of the bodies in bytes after which a batch is committed, smaller than the limit of servers.
     static let longestBatch = 4 << 20
 
     let source: any StorageAdapter
@@ -44,7 +44,7 @@ package struct DocumentCopy: Sendable {
         folder.appending(path: "keel-copy-\(name(of: subject)).checkpoint")
     }
 
-    /// Returns a short name of the source, the target and the selection.
+    /// Returns a short name of a copy.
     static func name(of subject: String) -> String {
         SHA256.hash(data: Array(subject.utf8)).hexadecimal(bytes: 6)
     }

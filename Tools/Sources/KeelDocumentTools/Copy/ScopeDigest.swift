@@ -7,13 +7,10 @@ package struct ScopeDigest: Hashable, Sendable {
     /// The SHA-256 hash of the paths and bodies in hexadecimal.
     package let hash: String
 
-    /// Reads the documents of a scope.
+    /// Reads the documents of a scope, without Keel's own, the unreadable and the excluded ones.
     ///
-    /// - Parameters:
-    ///   - scope: The scope.
-    ///   - client: The store.
-    ///   - includesTimes: Whether the hash includes times and revisions.
-    ///   - excluded: The paths of documents to leave out; Keel's own and unreadable ones are always left out.
+    /// With `includesTimes`, the hash includes times and revisions.
+    ///
     /// - Throws: `StorageError`.
     package init(
         of scope: DocumentScope,

@@ -86,7 +86,7 @@ package struct DocumentImport: Sendable {
         }
     }
 
-    /// The size of the text in bytes after which a batch is full, smaller than the limit of servers for a request.
+    /// The size of the text in bytes after which a batch is full, smaller than the limit of servers.
     static let longestBatch = 4 << 20
     /// The maximum number of rejected elements in a batch, which limits the memory.
     static let mostRefused = 1000

@@ -25,13 +25,8 @@ package struct ElementReader {
     private var position = 0
     private(set) var number: Int
 
-    /// Opens a file.
+    /// Opens a file at its beginning, or at the end of the element `number`.
     ///
-    /// - Parameters:
-    ///   - file: The file.
-    ///   - container: The structure of the file.
-    ///   - offset: The offset to start at: 0, or the end of an element.
-    ///   - number: The number of the element that ends at the offset.
     /// - Throws: An error if the file cannot be opened.
     package init(
         _ file: URL,

@@ -9,12 +9,10 @@ package struct DocumentTable {
 
     private let rows: [[String]]
 
-    /// Creates a table.
+    /// Creates a table; without `columns`, of all fields of the top level.
     ///
-    /// - Parameters:
-    ///   - documents: The rows.
-    ///   - columns: The fields; nil for all fields of the top level.
-    ///   - showsPaths: Whether the first column has paths rather than ids.
+    /// The first column has paths or ids.
+    ///
     /// - Throws: `StorageError/Code/corrupted` if a document cannot be decoded.
     package init(
         _ documents: [Document],

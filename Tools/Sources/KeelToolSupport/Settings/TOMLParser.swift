@@ -358,11 +358,8 @@ package struct TOMLDocument: Hashable, Sendable {
     /// The paths of the tables with headers, including those without keys.
     package let tables: [[String]]
 
-    /// Reads a document.
+    /// Reads a document; `name` is that of the file in errors.
     ///
-    /// - Parameters:
-    ///   - bytes: The file's bytes.
-    ///   - name: The name of the file in errors.
     /// - Throws: ``ToolError`` with the line of the error; with line 1 for a file that is not UTF-8.
     package init(_ bytes: some Collection<UInt8>, name: String) throws {
         var parser = TOMLParser(Array(bytes), name: name)
