@@ -122,8 +122,8 @@ struct ConnectionChannel: ServerChildChannel {
                 // A stream has no idle timeout: its client may listen for hours.
                 streamConfiguration: HTTP1Channel.Configuration(
                     additionalChannelHandlers: [
-                        HTTP2StreamHandler(of: shared.value),
-                        SlowRequestHandler(sendsContinue: false), SlowReaderHandler(),
+                        HTTP2StreamHandler(of: shared.value), SlowRequestHandler(),
+                        SlowReaderHandler(),
                     ]
                 )
             )

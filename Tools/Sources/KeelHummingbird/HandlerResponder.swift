@@ -31,12 +31,15 @@ struct HandlerResponder: Sendable {
         let hasBody = isHTTP2 ? Self.mayHaveBody(request) : Self.hasBody(request)
         let reader = hasBody ? RequestBodyReader(request.body) : nil
         do {
-            let interim = isHTTP2 ? nil : channel
-            var reply = await reply(to: request, reader, on: interim, of: connection)
-            // HTTP/2 has no such field (RFC 9113, section 8.2.2).
-            if isHTTP2 { reply.head.headerFields[.connection] = nil }
-            // A client that waits to be told may leave the body out, so its next request cannot be told from a body.
-            if reader?.isUntouched == true { reply.head.headerFields[.connection] = "close" }
+            var reply = await reply(to: request, reader, on: channel, of: connection)
+            if isHTTP2 {
+                // HTTP/2 has no such field (RFC 9113, section 8.2.2).
+                reply.head.headerFields[.connection] = nil
+            } else if reader?.isUntouched == true {
+                // A client that waits to be told may leave the body out, so its next request cannot be told from a
+                // body.
+                reply.head.headerFields[.connection] = "close"
+            }
             if Self.hasBody(reply.head.status, request.method) {
                 let body = try await Self.writeHead(reply.head, to: writer)
                 try await stream(reply.body, to: body)
@@ -58,20 +61,18 @@ struct HandlerResponder: Sendable {
     private func reply(
         to request: Request,
         _ reader: RequestBodyReader?,
-        on channel: (any Channel)?,
+        on channel: any Channel,
         of connection: UInt64
     ) async -> HTTPReply {
         var head = request.head
         head.scheme = head.scheme ?? scheme
         var call = HTTPCall(head, body: reader.map { Self.body($0, of: request) })
         call.options.connection = connection
-        let interim = channel.map { InterimResponses(on: $0) }
-        defer { interim?.end() }
-        if let interim {
-            call.onInterimResponse = { interim.write($0) }
-            if head.headerFields[.expect]?.lowercased() == "100-continue" {
-                reader?.beforeFirstRead { interim.proceed() }
-            }
+        let interim = InterimResponses(on: channel)
+        defer { interim.end() }
+        call.onInterimResponse = { interim.write($0) }
+        if head.headerFields[.expect]?.lowercased() == "100-continue" {
+            reader?.beforeFirstRead { interim.proceed() }
         }
         return await reply(to: call)
     }
@@ -177,6 +178,9 @@ final class InterimResponses: Sendable {
     /// Writes a response with a status from 102 to 199; others concern the connection.
     func write(_ head: HTTPResponse) {
         guard (102..<200).contains(head.status.code) else { return }
+        var head = head
+        // It concerns the connection, too, and over HTTP/2 it would end the stream.
+        head.headerFields[.connection] = nil
         pass(head, isHint: true)
     }
 

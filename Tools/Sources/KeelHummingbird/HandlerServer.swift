@@ -34,9 +34,9 @@ import UnixSignals
 ///
 /// A handler ends a connection of HTTP/1.1 after its response with the field `Connection: close`.
 ///
-/// The server sends a handler's interim responses (`HTTPCall.onInterimResponse`) to HTTP/1.1 clients, at most 64 per
-/// request, and drops those that the client does not take at once. An HTTP/1.1 client that sends `Expect: 100-continue`
-/// is told to continue when the handler begins to read the body.
+/// The server sends a handler's interim responses (`HTTPCall.onInterimResponse`) to clients of HTTP/1.1 and HTTP/2, at
+/// most 64 per request, and drops those that the client does not take at once. Such a client that sends
+/// `Expect: 100-continue` is told to continue when the handler begins to read the body.
 ///
 /// By default, the server has no TLS and authorizes no requests. On an address outside the loopback interface, it
 /// starts only with an explicit ``Access``.

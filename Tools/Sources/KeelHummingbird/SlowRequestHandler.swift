@@ -15,8 +15,6 @@ package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHa
 
     private let stretch: TimeAmount
     private let leastBytes: Int
-    /// Whether the server tells clients to continue.
-    private let sendsContinue: Bool
     /// Whether the client waits for a response before it sends the body.
     private var isAwaited = false
     private var bytes = 0
@@ -26,14 +24,9 @@ package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHa
     /// Whether the period does not count, because the server paused reading.
     private var hasPaused = false
 
-    package init(
-        stretch: TimeAmount = .seconds(10),
-        leastBytes: Int = 10 << 10,
-        sendsContinue: Bool = true
-    ) {
+    package init(stretch: TimeAmount = .seconds(10), leastBytes: Int = 10 << 10) {
         self.stretch = stretch
         self.leastBytes = leastBytes
-        self.sendsContinue = sendsContinue
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -41,8 +34,7 @@ package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHa
         case .head(let head):
             let type = head.headerFields[.contentType]
             guard type?.hasPrefix("application/grpc") != true else { break }
-            let expectation = head.headerFields[.expect]?.lowercased()
-            isAwaited = sendsContinue && expectation == "100-continue"
+            isAwaited = head.headerFields[.expect]?.lowercased() == "100-continue"
             if !isAwaited { watch(context) }
         case .body(let piece):
             endWait(context)

@@ -38,6 +38,17 @@ struct HTTP2Tests {
                     }
                 )
             case "/body": return .text(.ok, "\(call.body == nil ? "no" : "a") body")
+            case "/count":
+                let bytes = try? await call.body?.open().collect(upTo: 100)
+                return .text(.ok, "read \(bytes?.count ?? 0)")
+            case "/hint":
+                call.onInterimResponse?(
+                    HTTPResponse(
+                        status: .init(code: 103),
+                        headerFields: [.eTag: "hint", .connection: "close"]
+                    )
+                )
+                return .text(.ok, "done")
             default: return .text(.contentTooLarge, "refused")
             }
         }
@@ -157,6 +168,55 @@ struct HTTP2Tests {
                     #expect(response.status == 413)
                     #expect(response.text == "refused")
                 }
+            }
+        }
+    }
+
+    @Test("a client that expects it is told to continue when its body is read, and only then")
+    func expectation() async throws {
+        let fields: HTTPFields = [.expect: "100-continue"]
+        try await RunningServer.with(Origin()) { port in
+            try await HTTP2Client.connected(to: port) { client in
+                let read = try await client.stream { inbound, outbound in
+                    try await outbound.write(HTTP2Client.head(.post, "/count", fields))
+                    guard case .head(let head)? = try await inbound.next() else {
+                        Issue.record("There is no response.")
+                        return ""
+                    }
+                    #expect(head.status == .continue)
+                    try await outbound.write(.body(ByteBuffer(string: "hello")))
+                    try await outbound.write(.end(nil))
+                    return try await Self.response(inbound).text
+                }
+                #expect(read == "read 5")
+                let refused = try await client.stream { inbound, outbound in
+                    try await outbound.write(HTTP2Client.head(.post, "/early", fields))
+                    let response = try await Self.response(inbound)
+                    // The server closes the stream.
+                    _ = try? await inbound.next()
+                    return response
+                }
+                #expect(refused.status == 413 && refused.text == "refused")
+            }
+        }
+    }
+
+    @Test("interim responses of the handler come before its response")
+    func interim() async throws {
+        try await RunningServer.with(Origin()) { port in
+            try await HTTP2Client.connected(to: port) { client in
+                let response = try await client.stream { inbound, outbound in
+                    try await outbound.write(HTTP2Client.head(.get, "/hint"))
+                    try await outbound.write(.end(nil))
+                    if case .head(let hint)? = try await inbound.next() {
+                        #expect(hint.status.code == 103)
+                        #expect(hint.headerFields == [.eTag: "hint"])
+                    } else {
+                        Issue.record("There is no hint.")
+                    }
+                    return try await Self.response(inbound)
+                }
+                #expect(response.status == 200 && response.text == "done")
             }
         }
     }
