@@ -50,6 +50,18 @@ struct SealedKeyTests {
         #expect(opened.output == "text", "\(opened.errors)")
     }
 
+    @Test("A decryption that cannot succeed is refused before the passphrase of its key is tried")
+    func refusedOpening() throws {
+        let made = try keel("keyset", "generate", "key", "-p")
+        let recipient = made.output.trimmingCharacters(in: .newlines)
+        _ = try scratch.file("plain", holding: "text")
+        #expect(try keel("encrypt", "plain", "-r", recipient).code == 0)
+        let taken = try keel("decrypt", "plain.keel", "-i", "key", passphrase: "another")
+        #expect(taken.code == 1 && taken.errors.contains("already exists"), "\(taken.errors)")
+        let missing = try keel("decrypt", "none.keel", "-i", "key", passphrase: "another")
+        #expect(missing.code == 1 && missing.errors.contains("none.keel"), "\(missing.errors)")
+    }
+
     @Test("A passphrase from a descriptor opens the file of an import, and seals the new one")
     func descriptor() throws {
         let made = try keel("keyset", "generate", "key", "--kind", "ed25519", "-p")

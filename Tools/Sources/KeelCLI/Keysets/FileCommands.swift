@@ -309,6 +309,8 @@ struct DecryptCommand: AsyncParsableCommand {
                 }
                 return .done
             }
+            // Before the passphrase of a sealed key is needed.
+            try pipe.check()
             let source = passphraseOptions.source
             let identities = try await KeyFiles.identities(identity, passphrase: source)
             let context = Data(keys.context.utf8)
