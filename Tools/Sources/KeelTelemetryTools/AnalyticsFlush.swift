@@ -44,7 +44,9 @@ package struct AnalyticsFlush: Sendable {
             let names = known.keys.sorted().joined(separator: ", ")
             throw ToolError(
                 "The app has no destination “\(name)”",
-                advice: "Name one of these with --name: \(names)."
+                advice: names.isEmpty
+                    ? "Its folder has none: check the path, or run the app with its destinations."
+                    : "Name one of these with --name: \(names)."
             )
         }
         var configuration = AnalyticsConfiguration()

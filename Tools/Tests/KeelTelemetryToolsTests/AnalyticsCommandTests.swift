@@ -170,6 +170,18 @@ struct AnalyticsCommandTests {
         #expect(wrong.code == 64)
     }
 
+    @Test("flush offers no names if the app has had no destinations")
+    func noDestinations() throws {
+        let service = try AnalyticsService(at: folder, configuration: AnalyticsConfiguration())
+        #expect(service.trackEvent("seen") != nil)
+        let refused = try KeelProcess([
+            "analytics", "flush", folder.path, "--to", "keel", "--server", "http://[::1]:9",
+            "--no-rules",
+        ]).wait()
+        #expect(refused.code == 1 && refused.errors.contains("no destination “keel”"))
+        #expect(refused.errors.contains("Its folder has none"), "\(refused.errors)")
+    }
+
     @Test("flush refuses unknown names, a running app, and calls without explicit rules")
     func refuses() async throws {
         try await track()
