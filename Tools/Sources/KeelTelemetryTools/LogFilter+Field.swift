@@ -12,13 +12,17 @@ extension LogFilter {
         private let comparison: DocumentFilter.Comparison
         private let values: [DocumentValue]
 
-        /// Creates a condition with a text, a number or a boolean, or an array of these, any of which may match; nil
-        /// for another value.
+        /// Creates a condition with a text, a number or a boolean, or with an array of these, any of which may match,
+        /// for a comparison with several values; nil for another value.
         package init?(
             _ name: String,
             _ comparison: DocumentFilter.Comparison,
             _ value: DocumentValue
         ) {
+            let isList = value.arrayValue != nil
+            guard !isList || [.in, .notIn, .arrayContainsAny].contains(comparison) else {
+                return nil
+            }
             let values = value.arrayValue ?? [value]
             for value in values {
                 switch value {

@@ -89,6 +89,14 @@ struct LogFilterTests {
         #expect(LogFilter.Field("a", .in, [.reference("users/ada")]) == nil)
     }
 
+    @Test("Only comparisons with several values take a list")
+    func listComparisons() {
+        let taking = DocumentFilter.Comparison.allCases.filter { comparison in
+            LogFilter.Field("a", comparison, ["b", "c"]) != nil
+        }
+        #expect(Set(taking) == [.in, .notIn, .arrayContainsAny])
+    }
+
     @Test("Moments are times, days, or durations before now")
     func moments() {
         let now: Int64 = 1_800_000_000_000_000

@@ -231,6 +231,9 @@ struct LogsCommandTests {
         }
         let wrong = try KeelProcess(["logs", "query", path, "--where", "parity=even"]).wait()
         #expect(wrong.code == 64 && wrong.errors.contains("type 'parity == even'"))
+        let list = ["logs", "query", path, "--where", "parity == [even, odd]"]
+        let listed = try KeelProcess(list).wait()
+        #expect(listed.code == 64 && listed.errors.contains("'user in [7, 8]'"))
     }
 }
 #endif

@@ -136,7 +136,10 @@ struct LogOptions: ParsableArguments {
                 )
             else {
                 throw ValidationError(
-                    "--where takes texts, numbers and booleans: type 'user == 7', not “\(text)”."
+                    """
+                    --where takes texts, numbers and booleans, and lists of them after in, not-in and \
+                    array-contains-any: type 'user == 7' or 'user in [7, 8]', not “\(text)”.
+                    """
                 )
             }
             return field
