@@ -149,6 +149,26 @@ struct LogsCommandTests {
         #expect(followed.wait().code == 0)
     }
 
+    @Test("tail --follow reports lines that are not records, old and new ones")
+    func followsForeignLines() throws {
+        log(0..<2, to: file)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let lines = text.split(separator: "\n").map { "\($0)\n" }
+        let mixed = try scratch.file("mixed.log", holding: "plain\n" + lines[0])
+        let followed = try KeelProcess(["logs", "tail", mixed.path, "--follow", "--json"])
+        #expect(messages(followed.nextLine()) == ["record 0"])
+        let handle = try FileHandle(forWritingTo: mixed)
+        _ = try handle.seekToEnd()
+        try handle.write(contentsOf: Data(("plain\nplain\n" + lines[1]).utf8))
+        try handle.close()
+        #expect(messages(followed.nextLine()) == ["record 1"])
+        followed.interrupt()
+        let end = followed.wait()
+        #expect(end.code == 0 && end.errors.hasPrefix(#"{"message":"1 line is"#))
+        // One message or two, because the command may read between the lines.
+        #expect(end.errors.split(separator: "\n").count >= 2, "\(end.errors)")
+    }
+
     @Test("A journal of shipped logs is read like a file")
     func journal() throws {
         let folder = scratch.file("journal")

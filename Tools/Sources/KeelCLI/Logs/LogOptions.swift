@@ -177,12 +177,13 @@ extension CommandOutput {
         try StandardOutput.write(format.bytes(of: record))
     }
 
-    /// Reports what was skipped.
-    func foreign(in source: MergedLogSource) -> ToolExit {
-        guard source.skippedCount > 0 else { return .done }
+    /// Reports the number of lines that were skipped, unless it is 0; returns the exit code.
+    @discardableResult
+    func foreign(_ count: Int) -> ToolExit {
+        guard count > 0 else { return .done }
         message(
             """
-            \(source.skippedCount.counted("line is not a record", "lines are not records")) in \
+            \(count.counted("line is not a record", "lines are not records")) in \
             KeelLogging's JSON format, and skipped.
             """
         )

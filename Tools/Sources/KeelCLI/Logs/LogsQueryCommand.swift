@@ -57,7 +57,7 @@ struct LogsQueryCommand: AsyncParsableCommand {
                 } else {
                     try show(source, filter, output)
                 }
-                return output.foreign(in: source)
+                return output.foreign(source.skippedCount)
             }
         }
     }

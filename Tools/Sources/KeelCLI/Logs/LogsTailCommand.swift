@@ -47,11 +47,16 @@ struct LogsTailCommand: AsyncParsableCommand {
                     (source, last) = try Self.last(lines, of: all, filter)
                 }
                 for record in last { try output.write(record, as: format) }
-                guard follow else { return output.foreign(in: source) }
+                let skippedBefore = source.skippedCount
+                let exit = output.foreign(skippedBefore)
+                guard follow else { return exit }
                 let followed = Followed(source)
                 try await Interruption.wait {
+                    var reported = skippedBefore
                     while true {
-                        let records = try await followed.read()
+                        let (records, skipped) = try await followed.read()
+                        output.foreign(skipped - reported)
+                        reported = skipped
                         for record in records where filter.matches(record) {
                             try output.write(record, as: format)
                         }
@@ -87,5 +92,9 @@ private actor Followed {
 
     init(_ source: sending MergedLogSource) { self.source = source }
 
-    func read() throws -> [LogRecord] { try source.read(upTo: 500) }
+    /// Returns the next records, and the number of lines skipped so far.
+    func read() throws -> (records: [LogRecord], skipped: Int) {
+        let records = try source.read(upTo: 500)
+        return (records, source.skippedCount)
+    }
 }
