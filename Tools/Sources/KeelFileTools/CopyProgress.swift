@@ -25,6 +25,7 @@ final class CopyMeter: Sendable {
         /// The bytes of files in progress, and of failed ones.
         var underWay: [FilePlace: Int] = [:]
         var copied = 0
+        var hasFailed = false
 
         mutating func count() { state.byteCount = copied + underWay.values.reduce(0, +) }
     }
@@ -55,6 +56,11 @@ final class CopyMeter: Sendable {
             return report
         }
     }
+
+    /// Whether a file has failed.
+    var hasFailed: Bool { state.withLock { $0.hasFailed } }
+
+    func fail() { state.withLock { $0.hasFailed = true } }
 
     /// Updates the progress of a file, which restarts at zero if it is sent again.
     func update(_ file: FilePlace, _ progress: FileProgress) {

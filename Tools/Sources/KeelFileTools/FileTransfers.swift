@@ -6,8 +6,8 @@ internal import KeelToolSupport
 
 /// Copies files between this machine and buckets, and between buckets.
 ///
-/// Each file is copied completely or not at all. The files of a folder are copied concurrently; once the failure of one
-/// is noticed, no more are started, and those in progress are completed.
+/// Each file is copied completely or not at all. The files of a folder are copied concurrently; once one has failed, no
+/// more are started, and those in progress are completed.
 package struct FileTransfers: Sendable {
     /// A file that was copied, or is to be copied.
     package struct Copied: Sendable {
@@ -192,7 +192,8 @@ package struct FileTransfers: Sendable {
             var running = 0
             var pair = try await next()
             while running > 0 || pair != nil {
-                if let (from, to) = pair, running < settings.parallelFileCount {
+                // A file can have failed while `next` waited for a page of a list.
+                if let (from, to) = pair, running < settings.parallelFileCount, !meter.hasFailed {
                     running += 1
                     group.addTask {
                         do {
@@ -203,6 +204,7 @@ package struct FileTransfers: Sendable {
                             try meter.finish(Copied(from: from, to: to, byteCount: count))
                             return (from, .success(()))
                         } catch {
+                            meter.fail()
                             return (from, .failure(error))
                         }
                     }
