@@ -1,7 +1,7 @@
 /// Encodes facts for the cache: a table of texts, then numbers.
 package enum FactCoding {
     /// Increment it when the format or the extracted facts change.
-    package static let version: UInt32 = 4
+    package static let version: UInt32 = 5
 
     private struct Writer {
         var bytes: [UInt8] = []

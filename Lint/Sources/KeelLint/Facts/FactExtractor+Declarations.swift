@@ -115,16 +115,45 @@ extension FactExtractor {
         _ body: RawSyntax,
         _ signature: RawFunctionSignatureSyntax?
     ) -> RawSyntax? {
-        guard body.kind == .codeBlock, let result = signature?.returnClause?.type.raw else {
+        body.kind == .codeBlock && isValue(signature?.returnClause) ? onlyTry(in: body) : nil
+    }
+
+    private static func isValue(_ result: RawReturnClauseSyntax?) -> Bool {
+        guard let type = result.map({ trimmedText(of: $0.type.raw) }) else { return false }
+        return type != "Void" && type != "()"
+    }
+
+    private static func onlyTry(in block: RawSyntax) -> RawSyntax? {
+        guard let list = parts(of: block).first(where: { $0.kind == .codeBlockItemList }) else {
             return nil
         }
-        let type = trimmedText(of: result)
-        guard type != "Void", type != "()",
-            let list = parts(of: body).first(where: { $0.kind == .codeBlockItemList })
-        else { return nil }
         let items = parts(of: list)
         guard items.count == 1 else { return nil }
         return parts(of: items[0]).first { $0.kind == .tryExpr }
+    }
+
+    /// The `try` that is all of a getter, or of a closure with a declared result or an argument of `map` or the like.
+    mutating func usedTry(in block: RawSyntax, _ kind: SyntaxKind) -> RawSyntax? {
+        switch kind {
+        case .accessorBlock: return Self.onlyTry(in: block)
+        case .closureExpr:
+            let isUsed = usesClosure
+            usesClosure = false
+            let result = RawClosureExprSyntax(block)?.signature?.returnClause
+            return isUsed || Self.isValue(result) ? Self.onlyTry(in: block) : nil
+        default: return nil
+        }
+    }
+
+    mutating func readAccessor(_ node: RawSyntax, _ view: RawSyntaxLayoutView) {
+        let isGetter = RawAccessorDeclSyntax(node)?.accessorSpecifier.tokenText == "get"
+        for case let child? in view.children {
+            if isGetter, child.kind == .codeBlock, let value = Self.onlyTry(in: child) {
+                walk(value)
+            } else {
+                walk(child)
+            }
+        }
     }
 
     private mutating func readParameterTypes(_ parameters: RawSyntaxLayoutView) {

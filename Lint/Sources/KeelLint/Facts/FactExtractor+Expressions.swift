@@ -24,6 +24,11 @@ extension FactExtractor {
         "filter", "sorted", "sort", "reduce", "max", "min", "partition", "removeAll",
     ]
 
+    /// Functions whose result consists of the values of their closure.
+    private static let mappings: NameSet = [
+        "map", "flatMap", "compactMap", "mapValues", "compactMapValues",
+    ]
+
     // MARK: Names
 
     mutating func readPath(_ node: RawSyntax, call: SyntaxText?) {
@@ -80,13 +85,26 @@ extension FactExtractor {
         default: walk(called)
         }
         readMeaning(of: call, node)
+        let isMapping =
+            RawMemberAccessExprSyntax(called).map {
+                Self.mappings.contains($0.declName.baseName.tokenText)
+            }
+            ?? false
         if isOwnInitializer(called) {
             within(.defaultArgument) { $0.walk(call.arguments.raw) }
         } else {
+            usesClosure = isMapping && beginsWithClosure(call.arguments.raw)
             walk(call.arguments.raw)
         }
+        usesClosure = isMapping
         if let closure = call.trailingClosure?.raw { walk(closure) }
+        usesClosure = false
         walk(call.additionalTrailingClosures.raw)
+    }
+
+    private func beginsWithClosure(_ arguments: RawSyntax) -> Bool {
+        let first = Self.parts(of: arguments).first.flatMap { RawLabeledExprSyntax($0) }
+        return first?.expression.raw.kind == .closureExpr
     }
 
     private func isOwnInitializer(_ called: RawSyntax) -> Bool {

@@ -72,9 +72,18 @@ extension FactExtractor {
             dropsValue = Self.isDroppedTry(view)
             walkChildren(view, words: Self.words(in: kind))
         case .codeBlock, .accessorBlock, .closureExpr, .initializerClause:
-            within(context == .defaultArgument ? .defaultArgument : .body) {
-                $0.walkChildren(view, words: Self.words(in: kind))
+            let value = usedTry(in: node, kind)
+            within(context == .defaultArgument ? .defaultArgument : .body) { extractor in
+                if let value {
+                    if let signature = RawClosureExprSyntax(node)?.signature?.raw {
+                        extractor.walk(signature)
+                    }
+                    extractor.walk(value)
+                } else {
+                    extractor.walkChildren(view, words: Self.words(in: kind))
+                }
             }
+        case .accessorDecl: readAccessor(node, view)
         case .functionParameter:
             for case let child? in view.children {
                 if child.kind == .initializerClause {

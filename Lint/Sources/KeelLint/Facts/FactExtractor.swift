@@ -27,6 +27,8 @@ package struct FactExtractor {
     var catchDepth = 0
     /// Whether the value of the next `try` is unused.
     var dropsValue = false
+    /// Whether the value of the next closure is used.
+    var usesClosure = false
     /// The names of generic parameters, which shadow types.
     var genericNames: [SyntaxText] = []
     /// The declared types of parameters and local variables.

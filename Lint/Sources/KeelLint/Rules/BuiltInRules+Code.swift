@@ -79,8 +79,9 @@ extension BuiltInRules {
             limits:
                 """
                 It goes by the first word of the function's name: save, write, insert, delete, update \
-                and the like. A `try?` whose value is used is allowed, unless it is the value of a \
-                closure or a getter without `return`.
+                and the like. A `try?` whose value is used is allowed. Without `return`, that of a \
+                closure counts as used if it declares a result or is an argument of `map` or the \
+                like.
                 """,
             profile: .dataLayer,
             roles: []
