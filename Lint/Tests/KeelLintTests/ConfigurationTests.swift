@@ -107,6 +107,17 @@ struct ConfigurationTests {
         #expect(try problems("layer: []\nrule: {}\nversion: 3").count == 3)
     }
 
+    @Test("Transfer objects of a profile are added to those of the configuration")
+    func transferObjects() throws {
+        let project = try TemporaryProject([
+            "keel-lint.yml":
+                "transfer-objects: [\"*Payload\"]\nprofiles: [infrastructure-naming]",
+            "A.swift": "struct A {}",
+        ])
+        let names = try project.lint().project.configuration.transferObjects.map(\.pattern)
+        #expect(names == ["*Payload", "Net[A-Z]*"])
+    }
+
     @Test(
         "Roles are derived from names",
         arguments: [

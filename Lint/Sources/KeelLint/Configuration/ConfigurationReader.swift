@@ -39,10 +39,10 @@ struct ConfigurationReader {
         if let node = fields["version"], node.int != 1 {
             problem(node, "The version of the configuration must be 1: write `version: 1`.")
         }
-        if let node = fields["profiles"] { readProfiles(node) }
         if let node = fields["packages"] { configuration.packages = globs(node) }
         if let node = fields["exclude"] { configuration.exclude = globs(node) }
         if let node = fields["transfer-objects"] { configuration.transferObjects = globs(node) }
+        if let node = fields["profiles"] { readProfiles(node) }
         if let node = fields["baseline"] { configuration.baseline = text(node) }
         if let node = fields["max-file-megabytes"] {
             if let megabytes = node.int, (1...1024).contains(megabytes) {

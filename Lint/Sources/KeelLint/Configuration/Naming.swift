@@ -47,7 +47,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
         }
     }
 
-    /// Transfer objects in addition to `*DTO`; the key `transfer-objects` replaces both.
+    /// Transfer objects in addition to those of the key `transfer-objects`, by default `*DTO`.
     var transferObjects: [Glob] { self == .infrastructureNaming ? [Glob("Net[A-Z]*")] : [] }
 
     var naming: [NamingRule] {
