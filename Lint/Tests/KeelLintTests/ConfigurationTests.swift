@@ -88,6 +88,10 @@ struct ConfigurationTests {
                 "naming:\n  - named: A",
                 "keel-lint.yml:2:5: A naming rule must have either `types` or `files`"
             ),
+            (
+                "naming:\n  - files: A\n    named: B",
+                "keel-lint.yml:3:12: `named` is for `types`; a rule about `files` has `file-named`."
+            ),
             ("layers: [", "keel-lint.yml: Invalid YAML"),
             ("", "keel-lint.yml:1:1: The file is empty."),
             ("- a", "keel-lint.yml:1:1: Expected the configuration with keys"),

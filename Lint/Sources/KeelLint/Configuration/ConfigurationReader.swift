@@ -221,7 +221,12 @@ struct ConfigurationReader {
                 }
             }
         }
-        if let node = fields["named"] { rule.named = globs(node) }
+        if let node = fields["named"] {
+            rule.named = globs(node)
+            if rule.types.isEmpty, !rule.files.isEmpty {
+                problem(node, "`named` is for `types`; a rule about `files` has `file-named`.")
+            }
+        }
         if let node = fields["file-named"] { rule.fileNamed = texts(node) }
         if let node = fields["in"] { rule.placedIn = globs(node) }
         if rule.named.isEmpty, rule.fileNamed.isEmpty, rule.placedIn.isEmpty {
