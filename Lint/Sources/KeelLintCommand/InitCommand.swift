@@ -21,17 +21,18 @@ struct InitCommand: ParsableCommand {
     var force = false
 
     func run() throws {
-        var linter = try project.linter(for: path)
-        linter.configurationFile = nil
+        let linter = try project.linter(for: path)
         let loaded = linter.load(nil)
         let proposal = ConfigurationProposal(loaded)
         if stdout { return print(proposal.text, terminator: "") }
-        let file = URL(fileURLWithPath: linter.root).appending(path: Linter.configurationName)
+        let name = project.config ?? Linter.configurationName
+        let file =
+            project.config.map { URL(fileURLWithPath: $0) }
+            ?? URL(fileURLWithPath: linter.root).appending(path: name)
         if FileManager.default.fileExists(atPath: file.path), !force {
             CheckCommand.complain(
                 """
-                \(Linter.configurationName) already exists. --force replaces it, --stdout \
-                prints the proposal.
+                \(name) already exists. --force replaces it, --stdout prints the proposal.
                 """
             )
             throw ExitCode(2)
@@ -40,7 +41,7 @@ struct InitCommand: ParsableCommand {
         let layers = proposal.configuration.layers.map(\.name)
         print(
             """
-            Wrote \(Linter.configurationName): \
+            Wrote \(name): \
             \(layers.isEmpty ? "no layers were found, fill them in" : layers.joined(separator: ", "))
             """
         )

@@ -115,6 +115,22 @@ struct CommandTests {
         #expect(closed.errors.hasPrefix("error: Standard output"), "\(closed.errors)")
     }
 
+    @Test("init writes the configuration that --config names")
+    func namedConfiguration() throws {
+        let project = try TemporaryProject([
+            "Notes/Domain/A.swift": "struct A {}", "Notes/Data/B.swift": "struct B {}",
+        ])
+        let arguments = ["init", "--config", "other.yml", "--no-cache"]
+        let first = try LintProgram.run(arguments, in: project.root)
+        #expect(first.status == 0)
+        #expect(first.text.hasPrefix("Wrote other.yml: "))
+        #expect(try lint(project, "--strict", "--config", "other.yml").status == 0)
+        #expect(try lint(project, "--strict").status == 2)
+        let second = try LintProgram.run(arguments, in: project.root)
+        #expect(second.status == 2)
+        #expect(second.errors.contains("other.yml already exists."))
+    }
+
     @Test("init writes a configuration once, explain explains a rule, and rules lists them")
     func others() throws {
         let project = try TemporaryProject([
