@@ -27,13 +27,15 @@ struct EmptyMatches {
         for contract in configuration.contracts {
             for (selector, mayBeModule) in selectors(of: contract)
             where !matches(selector, mayBeModule) {
-                found.append(
-                    finding(
-                        selector.line,
-                        "contract \(contract.name)",
-                        "`\(selector.glob)` of the contract `\(contract.name)`"
-                    )
+                var result = finding(
+                    selector.line,
+                    "contract \(contract.name)",
+                    "`\(selector.glob)` of the contract `\(contract.name)`"
                 )
+                if selector.kind == .module {
+                    result.help = "Only `to` and `modules` can name external modules."
+                }
+                found.append(result)
             }
             if case .acyclic(.folders(let parent)) = contract.kind,
                 !hasSource({ $0.path.hasPrefix(parent + "/") })
@@ -53,10 +55,14 @@ struct EmptyMatches {
                     finding(rule.line, "naming \(glob)", "The files `\(glob)` of a naming rule")
                 )
             }
-            for glob in rule.types where !hasType(glob) {
-                found.append(
-                    finding(rule.line, "naming \(glob)", "The types `\(glob)` of a naming rule")
+            for glob in rule.types where !hasType(glob, rule) {
+                var result = finding(
+                    rule.line,
+                    "naming \(glob)",
+                    "The types `\(glob)` of a naming rule"
                 )
+                result.help = "Correct the name or `kinds`; tests and nested types do not count."
+                found.append(result)
             }
         }
         return found
@@ -80,9 +86,14 @@ struct EmptyMatches {
         return result
     }
 
-    private func hasType(_ glob: Glob) -> Bool {
-        hasSource { file in
-            file.facts.declarations.contains { $0.kind.isType && glob.matches(name: $0.name) }
+    private func hasType(_ glob: Glob, _ rule: NamingRule) -> Bool {
+        // With `named`, it may be the point that only other kinds have the name.
+        let kinds = rule.named.isEmpty ? rule.kinds : []
+        return hasSource { file in
+            file.facts.declarations.contains {
+                $0.kind.isType && $0.parent < 0 && (kinds.isEmpty || kinds.contains($0.kind))
+                    && glob.matches(name: $0.name)
+            }
         }
     }
 
@@ -99,7 +110,7 @@ struct EmptyMatches {
     }
 
     private func matches(_ selector: Selector, _ mayBeModule: Bool) -> Bool {
-        if selector.kind == .module || selector.kind == .any && mayBeModule { return true }
+        if mayBeModule, selector.kind == .module || selector.kind == .any { return true }
         return hasSource { selector.has($0, in: project) }
     }
 
