@@ -237,6 +237,12 @@ struct HygieneTests {
         #expect(Set(BuiltInRules.all.map(\.id)).count == BuiltInRules.all.count)
     }
 
+    @Test("The explanation of `vendor-modules` leaves the domain to `domain-imports`")
+    func explainedRoles() throws {
+        let rule = try #require(BuiltInRules.named("vendor-modules"))
+        #expect(rule.explanation.contains("the role data, presentation, shared."))
+    }
+
     @Test("A rule's explanation refers to no document that the reader lacks")
     func reasons() {
         for rule in BuiltInRules.all {

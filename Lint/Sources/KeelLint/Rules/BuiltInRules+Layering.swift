@@ -198,7 +198,7 @@ extension BuiltInRules {
                 domain is left to `domain-imports`. With `layers`, the rule checks both.
                 """,
             profile: .cleanArchitecture,
-            roles: [.domain, .presentation, .shared, .data]
+            roles: [.presentation, .shared, .data]
         ),
         RuleDescription(
             "vendor-reexport",

@@ -21,9 +21,8 @@ extension RuleCheck {
     mutating func checkVendorModules() {
         let hasAdapters = project.configuration.layers.contains { $0.role == .infrastructure }
         for file in files {
-            // The domain has its own rule, which is more specific.
             let role = project.role(of: file)
-            if setting.layers == nil, role == .domain || role == .data && !hasAdapters { continue }
+            if setting.layers == nil, role == .data, !hasAdapters { continue }
             for fact in file.facts.imports
             where isListed(fact.module, KnownModules.vendors)
                 && !project.targets.contains(fact.module)
