@@ -145,8 +145,10 @@ struct ContractChecker {
     ) -> [Finding] {
         var found: [Finding] = []
         var direct: Set<[String]> = []
+        var seen: Set<[String]> = []
         for (use, from, to) in graph.crossings where starts(from) && ends(from, to) {
             direct.insert([from, to])
+            guard seen.insert([String(use.file), use.symbol, use.shown]).inserted else { continue }
             found.append(
                 finding(
                     contract,
