@@ -156,8 +156,13 @@ struct CheckCommand: ParsableCommand {
         let file = URL(fileURLWithPath: linter.root).appending(path: name)
         let counted = report.findings.filter { !Self.never.contains($0.rule) }
         let baseline = writeBaseline ? Baseline(counted) : Baseline(report.baselined)
+        // A missing or invalid one is replaced as well.
+        let former = FileManager.default.contents(atPath: file.path).flatMap {
+            try? Baseline(reading: String(decoding: $0, as: UTF8.self), file: name)
+        }
+        let removed = former?.keys.subtracting(baseline.keys).count ?? 0
         try Self.write(Data(baseline.text.utf8), to: file)
-        print("\(name): \(baseline.keys.count) findings, \(report.staleKeys.count) removed")
+        print("\(name): \(baseline.keys.count) findings, \(removed) removed")
     }
 
     private static let never: Set<String> = [

@@ -62,14 +62,21 @@ struct CommandTests {
             paths: [Domain], uses: []}\n
             """
         )
-        #expect(try lint(project, "--write-baseline").status == 0)
+        let written = try lint(project, "--write-baseline")
+        #expect(written.status == 0)
+        #expect(written.text == "known.txt: 2 findings, 0 removed\n")
         #expect(try lint(project, "--strict").status == 0)
         try project.write("Domain/A.swift", "import Moya\n")
         #expect(try lint(project).status == 0)
         #expect(try lint(project, "--strict").status == 1)
-        #expect(try lint(project, "--prune-baseline").status == 0)
+        let pruned = try lint(project, "--prune-baseline")
+        #expect(pruned.status == 0)
+        #expect(pruned.text == "known.txt: 1 findings, 1 removed\n")
         #expect(try lint(project, "--strict").status == 0)
         #expect(try !project.text("known.txt").contains("Alamofire"))
+        try project.write("Domain/A.swift", "import Alamofire\n")
+        let again = try lint(project, "--write-baseline")
+        #expect(again.text == "known.txt: 1 findings, 1 removed\n")
     }
 
     @Test("One run can write several reports")
