@@ -9,8 +9,9 @@ struct LintCommand: ParsableCommand {
         abstract: "Checks the layers of a Swift project with keel-lint.",
         discussion: """
             Passes its arguments to keel-lint, next to this program or on the PATH, and exits with \
-            its code: 0 nothing found, 1 findings, 2 an invalid configuration or command line, or a \
-            report that cannot be written; or with 69 if there is no keel-lint.
+            its code: 1 if there are errors or, with --strict, warnings; 2 if the configuration is \
+            invalid or, with --strict, missing, if the command line is invalid, or if a report \
+            cannot be written; otherwise 0. Exits with 69 if there is no keel-lint.
             """
     )
 
