@@ -54,6 +54,7 @@ enum EmulatorDifferences {
         "concurrency: readers see only complete batches": moments,
         "listeners: only complete batches are shown while every second call fails (polling)":
             moments,
+        "results: only complete batches are in a followed result": moments,
         "transactions: bodies that read at once see only complete commits of many writers, with pointInTimeReads":
             moments,
         "transactions: bodies that read by a path and a query see only complete commits of many writers, with pointInTimeReads":
