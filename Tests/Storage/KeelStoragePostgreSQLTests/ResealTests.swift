@@ -1,4 +1,5 @@
 #if PostgreSQL
+import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestSupport
@@ -9,6 +10,19 @@ import Testing
 
 @Suite("Resealing in PostgreSQL")
 struct ResealTests {
+    /// A sealing that costs no time: between two statements of a step, a transaction may wait for 5 seconds.
+    private struct Prefix: ByteSealing {
+        let key: UInt8
+
+        func seal(_ plain: [UInt8], context: [UInt8]) -> [UInt8] { [key] + plain }
+        func open(_ sealed: [UInt8], context: [UInt8]) -> [UInt8] { Array(sealed.dropFirst()) }
+        func fingerprint(_ plain: [UInt8], context: [UInt8]) -> [UInt8] { [key] + context }
+
+        func reseal(_ sealed: [UInt8], context: [UInt8]) -> [UInt8]? {
+            sealed.first == key ? nil : [key] + sealed.dropFirst()
+        }
+    }
+
     /// The reports of the steps of a pass.
     private final class Steps: Sendable {
         private let reports = Mutex<[PostgreSQLStorageAdapter.ResealReport]>([])
@@ -57,7 +71,7 @@ struct ResealTests {
     @Test("A step visits a few megabytes of documents, and the next one goes on after them")
     func limitsSteps() async throws {
         try await PostgreSQLServer.withStore {
-            $0.sealing = FakeByteSealing(key: 1)
+            $0.sealing = Prefix(key: 1)
         } _: { adapter in
             let body = DocumentBody(["text": .string(String(repeating: "x", count: 1_000_000))])
             for number in 0..<7 {
@@ -65,7 +79,7 @@ struct ResealTests {
                 _ = try await adapter.commit([WriteBatch([write])])[0].get()
             }
             var configuration = adapter.configuration
-            configuration.sealing = FakeByteSealing(key: 2, former: [1])
+            configuration.sealing = Prefix(key: 2)
             let second = try await adapter.another(configuration)
             let steps = Steps()
             let report = try await second.reseal { steps.add($0) }
