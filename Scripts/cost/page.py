@@ -47,7 +47,7 @@ if len(configurations) == 2:
 
 print(f"""# What Keel costs
 
-What a single product of Keel costs an app. Written by `Scripts/cost.sh` on {datetime.date.today().isoformat()}, with Swift {version} on {platform.system()}
+The cost of each product of Keel to an app, written by `Scripts/cost.sh` on {datetime.date.today().isoformat()}, with Swift {version} on {platform.system()}
 ({platform.machine()}).
 
 - **Packages** are the third-party packages that SwiftPM resolves, with the size of their files, without their

@@ -66,6 +66,7 @@ extension DependencyIssueReporter {
     static let ofProcess: Self = {
         let name = "23KeelDependenciesTesting20SwiftTestingReporterO"
         guard let found = _typeByName(name) as? any DependencyIssueReporterProvider.Type else {
+            // The read has no value to return, and its caller cannot throw.
             return Self { fatalError($0.message) }
         }
         return found.reporter

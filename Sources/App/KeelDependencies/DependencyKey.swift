@@ -52,6 +52,7 @@ extension DependencyKey {
     public static var testValue: Value {
         let issue = DependencyIssue(unset: Self.self)
         DependencyValues.current.issueReporter.report(issue)
+        // The caller needs a value of any type, and cannot throw.
         fatalError(
             """
             \(issue.message)

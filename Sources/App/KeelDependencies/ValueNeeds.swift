@@ -28,6 +28,7 @@ struct ValueNeeds {
         // because the value does not wait for that task.
         guard let maker = Self.maker, maker.task == task else { return get() }
         if let cycle = ofProcess.withLock({ $0.begin(maker.node, needing: node) }) {
+            // Going on would wait forever, without a message.
             fatalError(
                 """
                 These dependencies need each other while they are created, so none can be: \

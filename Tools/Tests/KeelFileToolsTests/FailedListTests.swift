@@ -59,7 +59,7 @@ struct FailedListTests {
             guard listed > 1 else {
                 return (from: .bucket(name: "bucket", key: "missing"), to: .local(path: first))
             }
-            while !meter.hasFailed, !Task.isCancelled { await Task.yield() }
+            try await waitUntil { meter.hasFailed }
             guard listed == 2 else { return nil }
             return (from: .bucket(name: "bucket", key: "key"), to: .local(path: second))
         }

@@ -34,7 +34,7 @@ package enum LayerRole: String, Sendable, CaseIterable {
     case presentation
     /// The composition root, which may use everything unless its `uses` say otherwise.
     case composition
-    /// What several layers have in common; their `uses` must list it.
+    /// Code that several layers share; their `uses` must list this layer.
     case shared
 
     private static let words: [(Self, [String])] = [
