@@ -204,7 +204,7 @@ struct LogRecorderTests {
         #expect(text.utf8.count <= 100)
     }
 
-    @Test("A long value marked as public is truncated, also if no other text is long")
+    @Test("A long value marked as public is truncated even if no other text is long")
     func cuttingPublic() throws {
         let long = String(repeating: "x", count: 200)
         var logger = logger(to: output, recorder: LogRecorder(textByteLimit: 100))

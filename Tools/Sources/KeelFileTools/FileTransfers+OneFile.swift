@@ -9,7 +9,7 @@ extension FileTransfers {
     ///
     /// A source that was replaced meanwhile is not removed.
     ///
-    /// - Throws: `FileStoreError`; `ToolError` for a local path that is no file, or if a local source, or one of
+    /// - Throws: `FileStoreError`; `ToolError` for a local path that is not a file, or if a local source, or one of
     ///   another bucket, has changed meanwhile; or the error of setting the date.
     func transfer(
         _ from: FilePlace,

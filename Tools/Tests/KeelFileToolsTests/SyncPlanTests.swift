@@ -32,7 +32,7 @@ struct SyncPlanTests {
         transport.on(.get, "/\(bucket)/") { _ in .status(.ok, body: Array(text.utf8)) }
     }
 
-    @Test("Files behind a link are skipped, also if a name begins with a combining mark")
+    @Test("Files behind a link are skipped even if a name begins with a combining mark")
     func behindLink() async throws {
         let scratch = try Scratch()
         let folder = scratch.file("folder")

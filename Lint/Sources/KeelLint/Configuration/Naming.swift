@@ -31,7 +31,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
     /// Names and places of repositories, data sources and DTOs.
     case dataLayerNaming = "data-layer-naming"
 
-    /// What the profile requires, in one sentence.
+    /// The requirements of the profile, in one sentence.
     public var summary: String {
         switch self {
         case .cleanArchitecture:

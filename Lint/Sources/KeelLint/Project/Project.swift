@@ -64,7 +64,7 @@ package struct Project: Sendable {
         configuration.checksGenerated || !file.facts.has(.generated)
     }
 
-    /// Returns whether a name is an entity: a struct, class, enum or actor of the domain that is no error.
+    /// Returns whether a name is an entity: a struct, class, enum or actor of the domain, except an error.
     package func isEntity(_ name: String) -> Bool {
         index.entries(named: name).contains { entry in
             let file = files[entry.file]

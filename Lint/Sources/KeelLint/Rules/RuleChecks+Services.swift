@@ -75,7 +75,7 @@ extension RuleCheck {
 
     private static let free = KnownModules.composers + KnownModules.doubles
 
-    /// Names of types that are no services.
+    /// Names of types that are not services.
     private static let others =
         KnownModules.doubles + KnownModules.screenTypes + [Glob("*View"), Glob("*Cell")]
 

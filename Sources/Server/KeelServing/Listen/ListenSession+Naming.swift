@@ -2,7 +2,7 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 
 extension ListenSession {
-    /// What is known of the names of a resumed target's documents.
+    /// The progress of the read of a resumed target's names.
     ///
     /// Without them, the client receives changes of documents that do not match, and the hub cannot find the target by
     /// its condition.

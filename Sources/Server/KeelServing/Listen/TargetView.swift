@@ -182,7 +182,7 @@ struct TargetView {
         }
     }
 
-    /// Returns the window's documents that changes name, unless the changes have later states.
+    /// Returns the documents of the window that changes concern, unless a change has a later state.
     ///
     /// Otherwise the client would keep an earlier state that another target has sent meanwhile.
     func repeated(_ changes: [ChangePage.Change]) -> [Step] {

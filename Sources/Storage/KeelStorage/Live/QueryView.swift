@@ -48,6 +48,7 @@ package struct QueryView: Sendable {
     /// The result after the last steps, also while a read is needed.
     package var documents: [Document] { isWindowed ? told.map(\.document) : kept }
 
+    /// Returns the document at a path, if it is in the result.
     package func document(at path: DocumentPath) -> Document? {
         guard let index = places[path].flatMap(index), index >= offset,
             prepared.limit.map({ index - offset < $0 }) ?? true

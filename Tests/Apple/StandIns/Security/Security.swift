@@ -60,7 +60,7 @@ private struct Item: Sendable {
 private let items = Mutex<[Item]>([])
 /// The status that every call returns, for tests of errors; nil to use the items.
 public let forcedStatus = Mutex<OSStatus?>(nil)
-/// What another process does before the next change, once; nil for nothing.
+/// An action of another process, run once before the next change.
 public let beforeChange = Mutex<(@Sendable () -> Void)?>(nil)
 
 /// Returns the `kSecAttrAccessible` of an item; nil if it has none.

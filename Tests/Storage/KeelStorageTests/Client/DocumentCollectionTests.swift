@@ -66,7 +66,7 @@ struct DocumentCollectionTests {
         #expect(try await storage.getDocument(path).fields() == ["text": "Hello"])
     }
 
-    @Test("A value with an id that is no text is rejected with advice; only nil is replaced")
+    @Test("A value whose id cannot become text is rejected with advice; only nil is replaced")
     func refusesOtherIDs() async throws {
         struct Place: Codable, Hashable, Sendable { var row = 1 }
         struct Seat: Codable, Identifiable, Sendable { var id: Place? }
