@@ -46,7 +46,9 @@ extension S3FileStoreAdapter {
 
     /// Returns whether another attempt may succeed, so that the parts are worth keeping.
     private static func mayGoOn(after failure: S3Failure) -> Bool {
-        if failure.refusal?.isMissingUpload == true { return false }
+        if let refusal = failure.refusal, refusal.isMissingUpload || refusal.isMissingPart {
+            return false
+        }
         let error = failure.error(of: "")
         return error.isTransient
             || [.cancelled, .sourceFailed, .credentialsRefused, .credentialsMissing, .unknown]

@@ -208,6 +208,27 @@ struct UploadTests {
         #expect(transport.calls.map(\.head.method) == [.head, .post, .put, .put, .post, .delete])
     }
 
+    @Test("If the server has lost a part, the next attempt begins a new upload")
+    func lostPart() async throws {
+        let scratch = try TemporaryFolder()
+        let bytes = sampleBytes(1, count: 6 << 20)
+        let made =
+            "<CompleteMultipartUploadResult><ETag>\"e-2\"</ETag></CompleteMultipartUploadResult>"
+        let transport = ScriptedHTTPTransport(
+            Self.begun + [Self.refusal(.badRequest, "InvalidPart"), .status(.noContent)]
+                + Self.begun + [
+                    .status(.ok, body: Array(made.utf8)), try Self.head(bytes, tag: "e-2"),
+                ]
+        )
+        let store = FileStore(try Self.adapter(transport) { $0.uploadFolder = scratch.path })
+        let error = await expectError(FileStoreError.self, .unavailable) {
+            try await store.write(FileContent(bytes), to: "a")
+        }
+        #expect(error?.isTransient == true)
+        try await store.write(FileContent(bytes), to: "a")
+        try transport.verify()
+    }
+
     @Test("A put returns the version of its own file, not of a later one")
     func ownVersion() async throws {
         let bytes = sampleBytes(1, count: 6 << 20)

@@ -74,6 +74,8 @@ struct S3ErrorReply: Hashable, Sendable {
     var isMissing: Bool { code == "NoSuchKey" || code.isEmpty && status == 404 }
     var isNotImplemented: Bool { code == "NotImplemented" || status == 501 }
     var isMissingUpload: Bool { code == "NoSuchUpload" }
+    /// Whether the server does not have a part that it has confirmed, so that only a new upload can succeed.
+    var isMissingPart: Bool { code == "InvalidPart" }
     var isFailedCondition: Bool {
         code == "PreconditionFailed" || code == "ConditionalRequestConflict" || status == 412
     }
@@ -107,8 +109,8 @@ struct S3ErrorReply: Hashable, Sendable {
             .checksumMismatch
         case "EntityTooLarge", "MetadataTooLarge", "RequestHeaderSectionTooLarge": .tooLarge
         case "KeyTooLongError", "InvalidURI": .invalidPath
-        case "InvalidBucketName", "InvalidRequest", "InvalidArgument", "InvalidPart",
-            "InvalidPartOrder", "EntityTooSmall", "MalformedXML":
+        case "InvalidBucketName", "InvalidRequest", "InvalidArgument", "InvalidPartOrder",
+            "EntityTooSmall", "MalformedXML":
             .invalidArgument
         case "SignatureDoesNotMatch", "InvalidAccessKeyId", "ExpiredToken", "InvalidToken",
             "TokenRefreshRequired", "ExpiredTokenException", "InvalidClientTokenId",
@@ -128,7 +130,7 @@ struct S3ErrorReply: Hashable, Sendable {
 
     private var codeOfStatus: FileStoreError.Code {
         switch status {
-        case _ where isPassing: .unavailable
+        case _ where isPassing || isMissingPart: .unavailable
         case 301, 307: .wrongRegion
         case 401: .credentialsRefused
         case 403: .accessDenied
