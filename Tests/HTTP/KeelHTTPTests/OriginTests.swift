@@ -37,6 +37,15 @@ struct OriginTests {
         ] as [(String, String?)]
     )
     func refused(scheme: String, authority: String?) { #expect(origin(scheme, authority) == nil) }
+
+    @Test(
+        "The path, the query and the fragment of a URL make no difference",
+        arguments: ["", "/v1/notes", "/?page=2", "?page=2", "#end"]
+    )
+    func ofURL(rest: String) throws {
+        let url = try #require(URL(string: "https://example.com:8443" + rest))
+        #expect(HTTPOrigin(url)?.description == "https://example.com:8443")
+    }
 }
 
 @Suite("The table of origins")

@@ -25,9 +25,9 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates the origin of an `http` or `https` URL.
     ///
-    /// Nil for any other URL, and for one without a host or with user information, a query or a fragment.
+    /// Nil for any other URL, and for one without a host or with user information.
     public init?(_ url: URL) {
-        guard let address = try? BaseAddress(url) else { return nil }
+        guard let address = try? BaseAddress(absolute: url) else { return nil }
         self.init(scheme: address.scheme, authority: address.authority)
     }
 
