@@ -234,6 +234,9 @@ struct PresetTests {
         #endif
         keel.location = .gpsd(host: "receiver.example", port: 2_947)
         #expect(await keel.makeLocation().capabilities().kind == .gpsd)
+        keel.allowsNetwork = false
+        let refused = await keel.makeLocation().capabilities()
+        #expect(refused.kind == .none && refused.problem == .unsupported)
         #expect(try await LocationDependency.previewValue.currentLocation() == preview)
     }
 

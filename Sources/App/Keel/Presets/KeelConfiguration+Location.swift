@@ -5,7 +5,7 @@ extension KeelConfiguration {
     public enum LocationSource: Sendable {
         /// The platform's source: Core Location on Apple platforms, the local gpsd elsewhere.
         case platform
-        /// A gpsd on another host.
+        /// A gpsd on another host; requires ``KeelConfiguration/allowsNetwork``.
         case gpsd(host: String, port: UInt16)
         /// A scripted track; an empty track never has a position.
         case track(LocationTrack)
@@ -22,6 +22,14 @@ extension KeelConfiguration {
             }
             return service(on: adapter, configuration)
         case .gpsd(let host, let port):
+            guard allowsNetwork else {
+                return LocationService(
+                    unavailable: LocationError(
+                        .unsupported,
+                        "The \(environment) preset does not allow network access."
+                    )
+                )
+            }
             #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
             let adapter = GPSDLocationAdapter(.init(host: host, port: port))
             return service(on: adapter, configuration)

@@ -128,7 +128,7 @@ public struct KeelConfiguration: Sendable {
     public var undeclaredQueries: UndeclaredQueries
     /// The URL of the app's web service, if it has one.
     public var api: URL?
-    /// Whether the web service and documents on a server may be used.
+    /// Whether the web service, documents on a server and a gpsd on another host may be used.
     public var allowsNetwork: Bool
     /// The observer of the calls of all parts that the configuration creates.
     public var observer: KeelObserver?
