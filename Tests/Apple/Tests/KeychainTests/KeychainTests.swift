@@ -41,6 +41,12 @@ struct KeychainTests {
         beforeChange.withLock { $0 = { #expect(SecItemDelete(item) == errSecSuccess) } }
         #expect(try await !adapter.replace(name, with: nil, expecting: .bytes([1])))
 
+        // The keychain is not asked to remove what another process may have added.
+        beforeChange.withLock { $0 = { #expect(SecItemAdd(whole, nil) == errSecSuccess) } }
+        #expect(try await adapter.replace(name, with: nil, expecting: .absent))
+        let hasChanged = beforeChange.withLock { $0.take() == nil }
+        #expect(!hasChanged)
+
         #expect(try await adapter.replace(name, with: [1], expecting: .anything))
         #expect(try await adapter.replace(name, with: [2], expecting: .anything))
         #expect(try await adapter.read(name) == [2])
