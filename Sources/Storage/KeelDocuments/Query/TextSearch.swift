@@ -8,6 +8,15 @@ public struct TextSearch: Sendable, Hashable {
         public let word: String
         /// Whether the term matches every word that begins with it.
         public let isPrefix: Bool
+
+        /// The word in each spelling that words may have: the last sigma of a word has two lowercase forms.
+        package var spellings: [String] {
+            guard word.unicodeScalars.last == "σ" || word.unicodeScalars.last == "ς" else {
+                return [word]
+            }
+            let beginning = String(word.unicodeScalars.dropLast())
+            return [beginning + "σ", beginning + "ς"]
+        }
     }
 
     /// The search text as the caller wrote it.

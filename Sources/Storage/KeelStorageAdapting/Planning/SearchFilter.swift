@@ -48,9 +48,12 @@ package struct SearchFilter: Sendable {
             document.body.value(at: path).map(TextWords.words) ?? []
         }
         return terms.allSatisfy { term in
-            words.contains { word in
-                term.isPrefix
-                    ? word.utf8.starts(with: term.word.utf8) : StoredName.same(word, term.word)
+            let spellings = term.spellings
+            return words.contains { word in
+                spellings.contains { spelling in
+                    term.isPrefix
+                        ? word.utf8.starts(with: spelling.utf8) : StoredName.same(word, spelling)
+                }
             }
         }
     }

@@ -20,14 +20,18 @@ struct WordSearch {
         }
         var words: [[UInt8]] = []
         func condition(_ term: TextSearch.Term, on table: String) -> String {
-            let word = Array(term.word.utf8.prefix(StoredWord.longest))
-            words.append(word)
-            guard term.isPrefix, let last = word.last else {
-                return "\(table).word = $\(words.count + 7)"
+            let conditions = term.spellings.map { spelling -> String in
+                let word = Array(spelling.utf8.prefix(StoredWord.longest))
+                words.append(word)
+                guard term.isPrefix, let last = word.last else {
+                    return "\(table).word = $\(words.count + 7)"
+                }
+                // UTF-8 has no byte 255, so the next byte ends the range of the words with this beginning.
+                words.append(word.dropLast() + [last + 1])
+                let (start, end) = ("$\(words.count + 6)", "$\(words.count + 7)")
+                return "\(table).word >= \(start) AND \(table).word < \(end)"
             }
-            // UTF-8 has no byte 255, so the next byte ends the range of the words with this beginning.
-            words.append(word.dropLast() + [last + 1])
-            return "\(table).word >= $\(words.count + 6) AND \(table).word < $\(words.count + 7)"
+            return "(\(conditions.joined(separator: " OR ")))"
         }
         let first = terms.first.map { condition($0, on: "w") } ?? "true"
         let others = terms.dropFirst().map { term in

@@ -63,7 +63,10 @@ extension StoredIndex {
     ///
     /// Words consist of letters and digits, so they can be quoted safely.
     private static func expression(_ filter: SearchFilter) -> String {
-        let words = filter.terms.map { "\"\($0.word)\"\($0.isPrefix ? "*" : "")" }
+        let words = filter.terms.map { term in
+            let spellings = term.spellings.map { "\"\($0)\"\(term.isPrefix ? "*" : "")" }
+            return "(\(spellings.joined(separator: " OR ")))"
+        }
         let all = words.joined(separator: " AND ")
         let columns = filter.definition.fields.enumerated()
             .filter { filter.fields.contains($0.element) }.map { "c\($0.offset)" }

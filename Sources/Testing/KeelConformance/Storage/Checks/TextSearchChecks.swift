@@ -43,7 +43,10 @@ extension StorageAdapterCheck {
             "treats quotes and operators as plain text",
             { $0.matching("\"kitchen\" OR -ocean") }, []
         ),
-        ("finds words in other scripts", { $0.matching("寿司 ресторан") }, ["d"]),
+        (
+            "finds words in other scripts, in either case",
+            { $0.matching("寿司 РЕСТОРАН κόσμος ΟΔΌΣ Ήλιος*") }, ["d"]
+        ),
         ("combines with conditions", { $0.matching("kitchen").where(.less("n", 2)) }, ["a"]),
         (
             "keeps the query’s order and limit",
@@ -154,7 +157,10 @@ extension StoreUnderTest {
                 "n": 3, "name": "Cr\u{e8}me Bru\u{302}le\u{301}e",
                 "about": "crepe, cr\u{ea}pe; CREPE",
             ],
-            "d": ["n": 4, "name": "24-hour kitchen", "about": "寿司, ресторан", "address": 1984],
+            "d": [
+                "n": 4, "name": "24-hour kitchen", "about": "寿司, ресторан, ΚΌΣΜΟΣ, οδός, ΉΛΙΟΣ",
+                "address": 1984,
+            ],
         ])
     }
 }
