@@ -94,27 +94,42 @@ extension PostgreSQLStorageAdapter {
     ///
     /// Cancellation ends it soon, unless the server is committing. After a lost connection, the work may run again,
     /// although its first run has taken effect.
+    ///
+    /// - Throws: An error, whose effect is unknown if a COMMIT got no answer or no standby has confirmed it.
     func maintaining<Value: Sendable>(
         _ body: @escaping @Sendable (TableSnapshot, StoreTail) throws -> Value
     ) async throws(StorageError) -> Value {
         guard case .write = await line.turn(for: [], isAlone: true) else { throw .cancellation }
         defer { line.leave() }
-        return try await pool.writer.run { [store] connection in
-            let beginning = try CommitGroup.beginning(on: connection)
-            do {
-                let rows = try connection.run(beginning + [store.tailStatement(isLocking: true)])
-                let tail = try connection.tail(rows[beginning.count])
-                try tail.checkFormat()
-                let snapshot = TableSnapshot(connection, store, remembers: false)
-                let value = try body(snapshot, tail)
-                // Canceled, the server would report a success that no standby has confirmed.
-                try connection.run([DatabaseStatement("COMMIT")], .committing)
-                guard !connection.isUnconfirmed else { throw StorageError.unconfirmed }
-                return value
-            } catch {
-                if connection.isOpen { try? connection.end("ROLLBACK") }
-                throw error
+        let isUncertain = Mutex(false)
+        do throws(StorageError) {
+            return try await pool.writer.run { [store] connection in
+                let beginning = try CommitGroup.beginning(on: connection)
+                var isCommitting = false
+                do {
+                    let rows = try connection.run(
+                        beginning + [store.tailStatement(isLocking: true)]
+                    )
+                    let tail = try connection.tail(rows[beginning.count])
+                    try tail.checkFormat()
+                    let snapshot = TableSnapshot(connection, store, remembers: false)
+                    let value = try body(snapshot, tail)
+                    isCommitting = true
+                    // Canceled, the server would report a success that no standby has confirmed.
+                    try connection.run([DatabaseStatement("COMMIT")], .committing)
+                    guard !connection.isUnconfirmed else { throw StorageError.unconfirmed }
+                    return value
+                } catch {
+                    if connection.isOpen {
+                        try? connection.end("ROLLBACK")
+                    } else if isCommitting {
+                        isUncertain.withLock { $0 = true }
+                    }
+                    throw error
+                }
             }
+        } catch {
+            throw isUncertain.withLock { $0 } ? error.withUnknownEffect : error
         }
     }
 }

@@ -127,6 +127,44 @@ struct CutConnectionTests {
         await observer.close()
     }
 
+    /// The ways in which a COMMIT gets no answer.
+    enum Loss: CaseIterable { case cut, silence }
+
+    @Test("Maintenance whose COMMIT got no answer has an unknown effect", arguments: Loss.allCases)
+    func losesTheAnswer(_ loss: Loss) async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let relay = try CuttingRelay(to: server.port)
+        let silence = DispatchSemaphore(value: 0)
+        defer {
+            silence.signal()
+            relay.stop()
+        }
+        let adapter = try await PostgreSQLStorageAdapter.test(at: relay.port) {
+            $0.store = UUID().uuidString
+        }
+        try await adapter.maintaining { _, _ in }
+        relay.arm(nil)
+        try await adapter.maintaining { _, _ in }
+        // The last step is the answer to the COMMIT.
+        relay.arm(
+            .init(step: relay.steps - 1, part: .nothing) { if loss == .silence { silence.wait() } }
+        )
+        let runs = Counter()
+        let error = await #expect(throws: StorageError.self) {
+            try await adapter.maintaining { snapshot, _ in
+                // After a cut, the work runs again.
+                guard runs.next() == 1 else {
+                    throw StorageError(.busy, "the second run fails")
+                }
+                // Only for the COMMIT: what comes before it may take longer on a busy machine.
+                if loss == .silence { snapshot.connection.answerLimit = .milliseconds(100) }
+            }
+        }
+        #expect(error?.code == (loss == .cut ? .busy : .timeout))
+        #expect(error?.effect == .unknown)
+        await adapter.close()
+    }
+
     @Test("Commits that are repeated over cut connections take effect once")
     func randomSteps() async throws {
         let seed = UInt64.random(in: .min ... .max)

@@ -75,4 +75,15 @@ public struct StorageError: KeelError {
             cause: cause
         )
     }
+
+    package var withUnknownEffect: StorageError {
+        StorageError(
+            code,
+            message,
+            effect: .unknown,
+            operation: operation,
+            resource: resource,
+            cause: cause
+        )
+    }
 }

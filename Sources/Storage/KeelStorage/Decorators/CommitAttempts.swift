@@ -97,15 +97,4 @@ extension StorageError {
         let isOutside = [.unauthenticated, .permissionDenied, .cancelled].contains(code)
         return !isTransient && !isOutside
     }
-
-    fileprivate var withUnknownEffect: StorageError {
-        StorageError(
-            code,
-            message,
-            effect: .unknown,
-            operation: operation,
-            resource: resource,
-            cause: cause
-        )
-    }
 }
