@@ -19,8 +19,9 @@ public struct PostgreSQLStorageLocation: Sendable, Hashable {
     /// as `PGPASSWORD`, but not from `PGAPPNAME`, `PGCONNECT_TIMEOUT` and `PGTARGETSESSIONATTRS`.
     ///
     /// Unless the URL says otherwise, the lookups of names end after 5 seconds, and so does an attempt to connect to an
-    /// address. A broken connection is noticed within about 10 seconds, an idle one within 25. Over a network, the
-    /// server must prove its name with a certificate (`sslmode=verify-full`): see
+    /// address; so they do with a `connect_timeout` of zero or less, by which libpq waits without a limit. A broken
+    /// connection is noticed within about 10 seconds, an idle one within 25. Over a network, the server must prove its
+    /// name with a certificate (`sslmode=verify-full`): see
     /// ``PostgreSQLStorageAdapter/Configuration/allowsUnverifiedServers``.
     public static func url(_ url: String) -> Self { Self(address: url) }
 }

@@ -30,6 +30,9 @@ struct ConnectionTests {
         let one = try settings("host=127.0.0.1 dbname=notes connect_timeout=2")
         #expect(one.hosts[0]["sslmode"] == nil)
         #expect(one.attemptLimit == .seconds(2))
+        for timeout in ["", " connect_timeout=0", " connect_timeout=-1"] {
+            #expect(try settings("host=127.0.0.1" + timeout).attemptLimit == .seconds(5))
+        }
     }
 
     @Test("A server over a network must prove its name unless that is waived")

@@ -38,7 +38,7 @@ struct ConnectionSettings: Sendable {
     ) throws(StorageError) {
         let given = try Self.parsed(location.address)
         let complete = Self.defaults.merging(given) { $1 }
-        // libpq's environment variables count as given.
+        // For hosts, ports and `sslmode`, libpq's environment variables count as given.
         let known = Self.environment()
         let common = complete.filter { !Self.multiple.contains($0.key) }
         func list(_ name: String) -> [String] {
@@ -75,7 +75,9 @@ struct ConnectionSettings: Sendable {
             hosts.append(parameters)
         }
         self.hosts = hosts
-        attemptLimit = .seconds(max(1, complete["connect_timeout"].flatMap { Int64($0) } ?? 5))
+        // To libpq, zero and less mean the same as no value.
+        let limit = complete["connect_timeout"].flatMap { Int64($0) } ?? 0
+        attemptLimit = .seconds(limit > 0 ? limit : 5)
     }
 
     init(hosts: [Parameters], attemptLimit: Duration) {
