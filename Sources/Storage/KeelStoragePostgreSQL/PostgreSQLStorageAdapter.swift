@@ -49,9 +49,10 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     ///
     /// - Throws: `StorageError/Code/invalidArgument` for a URL that cannot be read, an `sslmode` that does not verify
     ///   the server's name, a database or store that does not exist, or an invalid name of a store;
-    ///   `StorageError/Code/unavailable` for a server that cannot be reached, cannot prove its name, or is older than
-    ///   PostgreSQL 14; `StorageError/Code/timeout` for a server that accepts the connection but does not answer;
-    ///   `StorageError/Code/busy` for locked tables or a server without a free connection;
+    ///   `StorageError/Code/unavailable` for a server that cannot be reached or cannot prove its name;
+    ///   `StorageError/Code/unsupported` for a server older than PostgreSQL 14; `StorageError/Code/timeout` for a server
+    ///   that accepts the connection but does not answer; `StorageError/Code/busy` for locked tables or a server without
+    ///   a free connection;
     ///   `StorageError/Code/unauthenticated` for a refused role or password; `StorageError/Code/permissionDenied` for a
     ///   role without the rights, or a missing, unnecessary or wrong key; `StorageError/Code/schemaTooNew` for a store
     ///   of a later version.

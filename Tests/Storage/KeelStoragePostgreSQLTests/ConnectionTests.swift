@@ -304,6 +304,22 @@ struct ConnectionTests {
         #expect(away?.resource == "postgres://127.0.0.1:\(port)/postgres")
     }
 
+    @Test("A server that is too old is refused with its version")
+    func refusesOldServers() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        try await server.run("CREATE DATABASE elder")
+        let owner = try thread(server.url(database: "elder"))
+        // The search path puts this function before the server's own.
+        let function = "FUNCTION elder.current_setting(text) RETURNS text LANGUAGE sql"
+        try await owner.run(["CREATE SCHEMA elder", "CREATE \(function) AS $$SELECT '130011'$$"])
+        await owner.close()
+        let path = "?options=-c%20search_path%3Delder%2Cpg_catalog"
+        let error = await expectError(StorageError.self, .unsupported) {
+            try await PostgreSQLStorageAdapter(at: .url(server.url(database: "elder", path)))
+        }
+        #expect(error?.message.contains("version 13") == true)
+    }
+
     @Test("An adapter that may not create a store opens only one that exists")
     func opensOnlyWhatExists() async throws {
         let server = try await PostgreSQLServer.shared.value

@@ -55,8 +55,8 @@ struct ConnectionRace {
         }
     }
 
-    /// The failure that says why a server refuses the connection, cannot be trusted or lacks the store; otherwise that
-    /// of the last address.
+    /// The failure that says why a server refuses the connection, cannot be trusted, lacks the store or is too old;
+    /// otherwise that of the last address.
     var failure: any Error {
         let ordered = failures.sorted { $0.key < $1.key }.map { $0.value }
         if let lack = ordered.first(where: { $0 is StorageError }) { return lack }

@@ -48,11 +48,11 @@ extension DatabaseConnection {
             .interruptible
         )
         guard let row = rows[0].first else { throw lost(handle) }
-        guard row.integer(1) >= 140_000 else {
-            throw DatabaseFailure(
-                state: "0A000",
-                "the server is older than PostgreSQL 14",
-                isConnectionLost: true
+        let version = row.integer(1)
+        guard version >= 140_000 else {
+            throw StorageError(
+                .unsupported,
+                "the server has version \(version / 10_000) of PostgreSQL; Keel needs 14 or later"
             )
         }
         guard row.integer(0) == Int64(PQbackendPID(handle)) else { return }
