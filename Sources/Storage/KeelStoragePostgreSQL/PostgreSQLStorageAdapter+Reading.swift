@@ -84,15 +84,14 @@ extension PostgreSQLStorageAdapter {
     ) async throws(StorageError) -> ReadResult {
         var request = request
         request.needsTime = true
-        if held.hasRoom {
+        if held.hasRoom,
+            let thread = try? ConnectionThread(
+                "keel.postgresql.held",
+                pool.settings,
+                answerLimit: configuration.answerTimeout
+            )
+        {
             do throws(StorageError) {
-                let thread = try StorageError.mapping {
-                    try ConnectionThread(
-                        "keel.postgresql.held",
-                        pool.settings,
-                        answerLimit: configuration.answerTimeout
-                    )
-                }
                 let result = try await thread.run { [self, request] connection in
                     let tail = try connection.begin(
                         reading: store,

@@ -76,14 +76,12 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
                 clock: configuration.clock
             )
             let store = try await pool.writer.run { try OpenStore(configuration, on: $0) }
-            watch = try StorageError.mapping { [signal] in
-                try ChangeWatch(
-                    settings,
-                    answerLimit: configuration.answerTimeout,
-                    store: store.number,
-                    raising: signal
-                )
-            }
+            watch = try ChangeWatch(
+                settings,
+                answerLimit: configuration.answerTimeout,
+                store: store.number,
+                raising: signal
+            )
             standbys = try settings.forStandbys().map { settings throws(StorageError) in
                 try StandbyPool(settings, beside: pool, of: store, configuration)
             }

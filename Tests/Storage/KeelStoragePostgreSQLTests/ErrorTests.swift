@@ -1,4 +1,5 @@
 #if PostgreSQL
+import Foundation
 import KeelStorage
 import Testing
 
@@ -14,6 +15,30 @@ struct ErrorTests {
         let error = StorageError(mapping: DatabaseFailure(state: state, "out of it"))
         #expect(error.code == .unavailable)
         #expect(error.effect == .none)
+    }
+
+    private static func setFileLimit(_ count: rlim_t) -> Int32 {
+        #if canImport(Glibc)
+        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let files = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit(rlim_cur: count, rlim_max: count)
+        return setrlimit(files, &limit)
+    }
+
+    @Test("A process with too many open files does not take the server for full")
+    func openFiles() async {
+        // In a process of its own, because other tests need files meanwhile.
+        await #expect(processExitsWith: .success) {
+            try #require(ErrorTests.setFileLimit(0) == 0)
+            let settings = ConnectionSettings(hosts: [], attemptLimit: .seconds(5))
+            let error = #expect(throws: StorageError.self) {
+                try ConnectionThread("test", settings, answerLimit: .seconds(10))
+            }
+            #expect(error?.code == .unavailable)
+            #expect(error?.message.contains("open files") == true)
+        }
     }
 
     /// The states of a database without a table, or without the schema.

@@ -39,9 +39,11 @@ final class ConnectionPool: Sendable {
         timeline = Timeline(clock)
         reads = TaskQueue(admitting: max(1, readerCount))
         queries = TaskQueue(admitting: max(1, readerCount - Self.reserve))
-        writer = try StorageError.mapping {
-            try ConnectionThread("keel.postgresql.writer", settings, answerLimit: answerLimit)
-        }
+        writer = try ConnectionThread(
+            "keel.postgresql.writer",
+            settings,
+            answerLimit: answerLimit
+        )
     }
 
     var readerCount: Int { state.withLock { $0.count } }
@@ -109,7 +111,7 @@ final class ConnectionPool: Sendable {
         }
         guard !isClosed else { throw StorageError(.closed, "the adapter has been closed") }
         if let idle { return idle }
-        do throws(DatabaseFailure) {
+        do throws(StorageError) {
             return try ConnectionThread(
                 "keel.postgresql.reader",
                 settings,
@@ -117,7 +119,7 @@ final class ConnectionPool: Sendable {
             )
         } catch {
             state.withLock { $0.count -= 1 }
-            throw StorageError(mapping: error)
+            throw error
         }
     }
 

@@ -13,12 +13,12 @@ actor ConnectionThread {
     private let connection: DatabaseConnection
     private var isClosed = false
 
-    /// - Throws: ``DatabaseFailure`` if the process has no file descriptors left.
+    /// - Throws: `StorageError/Code/unavailable` if the process has no file descriptors left.
     init(
         _ name: String,
         _ settings: ConnectionSettings,
         answerLimit: Duration
-    ) throws(DatabaseFailure) {
+    ) throws(StorageError) {
         executor = try Executor(name)
         connection = DatabaseConnection(settings, pipe: executor.pipe, answerLimit: answerLimit)
     }
@@ -96,7 +96,7 @@ actor ConnectionThread {
         let pipe: WakePipe
         private let mailbox: Mailbox
 
-        init(_ name: String) throws(DatabaseFailure) {
+        init(_ name: String) throws(StorageError) {
             pipe = try WakePipe()
             mailbox = Mailbox(pipe)
             let thread = Thread { [weak self, mailbox] in

@@ -65,7 +65,6 @@ struct DatabaseFailure: Error, CustomStringConvertible {
     /// for this.
     var isOfEncryption: Bool { message.contains("SSL") || message.contains("certificate") }
 
-    /// Also if the process allows no further file descriptors.
     var isLackOfConnections: Bool { state == "53300" }
 
     var description: String { state.isEmpty ? message : "\(message) (SQLSTATE \(state))" }

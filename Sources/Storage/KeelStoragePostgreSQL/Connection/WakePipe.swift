@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Foundation
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// A pipe by which other threads wake a thread that waits for a socket.
@@ -9,11 +10,14 @@ final class WakePipe: Sendable {
     /// Whether a byte is in the pipe, which is thus never full.
     private let isWoken = Atomic(false)
 
-    /// - Throws: ``DatabaseFailure`` if the process has no file descriptors left.
-    init() throws(DatabaseFailure) {
+    /// - Throws: `StorageError/Code/unavailable` if the process has no file descriptors left.
+    init() throws(StorageError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw DatabaseFailure(state: "53300", "the process has no file descriptors left")
+            throw StorageError(
+                .unavailable,
+                "the process has too many open files; close some, or raise its limit"
+            )
         }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)

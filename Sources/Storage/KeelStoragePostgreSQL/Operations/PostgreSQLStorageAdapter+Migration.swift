@@ -77,9 +77,7 @@ extension ConnectionThread {
         answerLimit: Duration,
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
     ) async throws(StorageError) -> Value {
-        let thread = try StorageError.mapping {
-            try ConnectionThread(name, settings, answerLimit: answerLimit)
-        }
+        let thread = try ConnectionThread(name, settings, answerLimit: answerLimit)
         let result: Result<Value, StorageError>
         do throws(StorageError) {
             result = .success(try await thread.run(work))

@@ -36,7 +36,7 @@ final class ChangeWatch: Sendable {
         answerLimit: Duration,
         store: Int64,
         raising signal: Signal
-    ) throws(DatabaseFailure) {
+    ) throws(StorageError) {
         self.settings = settings
         self.answerLimit = answerLimit
         self.store = store
