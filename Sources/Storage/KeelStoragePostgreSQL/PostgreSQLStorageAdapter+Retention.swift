@@ -13,8 +13,8 @@ extension PostgreSQLStorageAdapter {
     ///   - cursor: The position of the reader.
     ///   - lifetime: How long after this call the log is retained; more than 90 days count as 90.
     /// - Throws: `StorageError/Code/cursorExpired` if the log does not reach the cursor or lacks its change,
-    ///   `StorageError/Code/invalidArgument` for a name that is too long, `StorageError/Code/unavailable` if the store
-    ///   has 1,000 other readers, and errors of the database.
+    ///   `StorageError/Code/invalidArgument` for a name that is too long, `StorageError/Code/tooLarge` if the store has
+    ///   1,000 other readers, and errors of the database.
     public func registerReader(
         _ name: String,
         at cursor: ChangeCursor,

@@ -17,7 +17,7 @@ extension SQLiteStorageAdapter {
     ///   - cursor: The position of the reader.
     ///   - lifetime: How long after this call the log is retained; more than 90 days count as 90.
     /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor,
-    ///   `StorageError/Code/invalidArgument` for a name that is too long, `StorageError/Code/unavailable` for a reader
+    ///   `StorageError/Code/invalidArgument` for a name that is too long, `StorageError/Code/tooLarge` for a reader
     ///   beyond 1,000, `StorageError/Code/readOnly`, and errors of the file.
     public func registerReader(
         _ name: String,

@@ -219,7 +219,7 @@ struct RetentionTests {
                 on: adapter
             )
             try await adapter.registerReader("r7", at: start)
-            await expectError(StorageError.self, .unavailable) {
+            await expectError(StorageError.self, .tooLarge) {
                 try await adapter.registerReader("new", at: start)
             }
             let counted = "SELECT count(*) FROM keel.readers WHERE store = $"

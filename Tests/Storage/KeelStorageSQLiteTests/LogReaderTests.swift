@@ -37,7 +37,7 @@ struct LogReaderTests {
         }
         try await adapter.registerReader("r7", at: start)
         let error = await storageError { try await adapter.registerReader("new", at: start) }
-        #expect(error?.code == .unavailable)
+        #expect(error?.code == .tooLarge)
         #expect(error?.operation == "registerReader")
         var request = ChangeRequest()
         request.reader = ChangeReader("new")

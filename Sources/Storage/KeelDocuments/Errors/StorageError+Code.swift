@@ -54,7 +54,7 @@ extension StorageError.Code {
         name: "decodingFailed",
         advice: "Make the type's properties optional or migrate the stored documents."
     )
-    /// A document, batch or result is larger than the data model allows.
+    /// A document, batch, result or number of readers is larger than allowed.
     public static let tooLarge = Self(
         name: "tooLarge",
         advice: "Split the data: a document can hold 1 MiB, and a batch 500 writes."

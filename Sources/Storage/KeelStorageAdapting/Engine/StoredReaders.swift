@@ -24,7 +24,7 @@ package struct StoredReader {
 extension StorageError {
     package static var tooManyReaders: StorageError {
         StorageError(
-            .unavailable,
+            .tooLarge,
             "the store retains its log for \(StoredReader.most) readers already; remove one with unregisterReader(_:)"
         )
     }
