@@ -52,6 +52,8 @@ package struct KeyParser: Sendable {
             case UInt8(ascii: "b"): return .wordLeft
             case UInt8(ascii: "f"): return .wordRight
             case 8, 127: return .wordBackspace
+            // Also the Escape of another sequence, which terminals send for an arrow pressed with Alt.
+            case ..<0x20: return begin(byte)
             default: return .escape
             }
         case .sequence:

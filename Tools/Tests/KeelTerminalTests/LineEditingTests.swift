@@ -29,6 +29,8 @@ struct LineEditingTests {
             ("é漢", [.scalar("é"), .scalar("漢")]),
             ("\u{1B}[200~a\tb\r\u{1B}[201~\r", [.paste("a\tb\r"), .enter]),
             ("\u{1B}", [.escape]), ("\u{1B}[99;99X\t", [.tab]), ("\u{FFFD}", [.scalar("\u{FFFD}")]),
+            ("\u{1B}\r\u{1B}\u{3}", [.enter, .control("c")]),
+            ("\u{1B}\u{1B}[A\u{1B}x", [.up, .escape]),
         ] as [(String, [Key])]
     )
     func sequences(text: String, expected: [Key]) {
