@@ -7,7 +7,7 @@ package struct LineHistory: Sendable {
 
     /// The lines, oldest first.
     package private(set) var lines: [String] = []
-    /// The reason why the file could not be opened for a line; nil without such a failure.
+    /// The reason why a line could not be stored; nil without such a failure.
     package private(set) var problem: String?
     private let file: URL?
 
@@ -40,17 +40,16 @@ package struct LineHistory: Sendable {
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
+            guard let handle = Self.locked(file) else {
+                problem = "“\(file.path)” cannot be written: \(String(cString: strerror(errno)))"
+                return
+            }
+            // The file may have existed with wider permissions.
+            fchmod(handle.fileDescriptor, 0o600)
+            try handle.write(contentsOf: Array("\(line)\n".utf8))
         } catch {
             problem = "“\(file.path)” cannot be written: \(error.localizedDescription)"
-            return
         }
-        guard let handle = Self.locked(file) else {
-            problem = "“\(file.path)” cannot be written: \(String(cString: strerror(errno)))"
-            return
-        }
-        // The file may have existed with wider permissions.
-        fchmod(handle.fileDescriptor, 0o600)
-        try? handle.write(contentsOf: Array("\(line)\n".utf8))
     }
 
     /// Opens the file, and locks it against other shells until it is closed.

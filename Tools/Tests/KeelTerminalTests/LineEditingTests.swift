@@ -128,6 +128,11 @@ struct LineEditingTests {
         nowhere.add("a")
         #expect(nowhere.problem?.contains("/proc/none") == true)
         #expect(nowhere.lines == ["a"])
+        // The file can be opened, but takes only numbers.
+        var refused = LineHistory(in: URL(filePath: "/proc/self/oom_score_adj"))
+        refused.add("a")
+        #expect(refused.problem?.contains("oom_score_adj") == true)
+        #expect(refused.lines.last == "a")
     }
 
     @Test(
