@@ -39,6 +39,30 @@ struct DocumentPlaceTests {
         #expect(database.identity == "postgres://ada:…@db/keel")
     }
 
+    @Test(
+        "An address names the same store in every spelling",
+        arguments: [
+            ("postgres://ada@db/keel", "postgresql://DB:5432/keel/?sslmode=disable", true),
+            ("postgres://db/keel?store=b&sslmode=disable", "postgres://db/keel?store=b", true),
+            ("postgres://ada:secret@db", "postgres://db/ada?store=default", true),
+            ("postgres:///keel?host=db", "postgres://db/keel", true),
+            ("http://db", "http://DB:80/", true), ("https://db/a", "https://db:443/a/", true),
+            ("firestore:a", "firestore:a", true), ("firestore:a", "firestore:b", false),
+            ("postgres://db/keel", "postgres://db/other", false),
+            ("postgres://db/keel", "postgres://db/keel?store=b", false),
+            ("postgres://db/keel", "postgres://db:5433/keel", false),
+            ("postgres://db:5432/keel", "http://db:5432/keel", false),
+            ("http://db", "https://db", false), ("http://db/a", "http://db/b", false),
+            ("firestore:notes.sqlite", "sqlite:notes.sqlite", false),
+        ]
+    )
+    func spellings(one: String, other: String, isSame: Bool) throws {
+        let first = try #require(DocumentPlace(one))
+        let second = try #require(DocumentPlace(other))
+        #expect(first.isSameStore(as: second) == isSame)
+        #expect(second.isSameStore(as: first) == isSame)
+    }
+
     #if PostgreSQL
     @Test("The URL of a database may name a store, which libpq is not told")
     func stores() {

@@ -59,12 +59,34 @@ extension DocumentPlace: CustomStringConvertible {
         return ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: store + $0) }
     }
 
-    /// Returns whether another place is the same SQLite file, also by another path, or has the same URL or project.
+    /// Returns whether another place is the same SQLite file, also by another path, or has the same project or address.
+    ///
+    /// The role, the password and the options of a connection do not distinguish addresses; two names of a host do.
     package func isSameStore(as other: Self) -> Bool {
         guard case .sqlite(let path) = self, case .sqlite(let second) = other else {
-            return self == other
+            return address == other.address
         }
         return SeparateFiles.areOne(URL(fileURLWithPath: path), URL(fileURLWithPath: second))
+    }
+
+    /// The parts of the argument that select a store, each in one spelling.
+    private var address: [String?] {
+        guard let url = URLComponents(string: argument), let scheme = url.scheme else {
+            return [argument]
+        }
+        let host = url.host?.lowercased() ?? ""
+        let path = url.path.split(separator: "/").joined(separator: "/")
+        guard case .postgreSQL = self else {
+            let port = url.port ?? ["http": 80, "https": 443][scheme]
+            return [scheme, host, port.map(String.init), path]
+        }
+        // Parameters take precedence over the parts before them, as in libpq.
+        var parts = ["host": host, "port": "\(url.port ?? 5432)", "store": "default"]
+        parts["user"] = url.user
+        parts["dbname"] = path.isEmpty ? nil : path
+        for item in url.queryItems ?? [] { parts[item.name] = item.value }
+        parts["dbname"] = parts["dbname"] ?? parts["user"]
+        return ["host", "hostaddr", "port", "dbname", "store", "service"].map { parts[$0] }
     }
 
     /// The text on a command line, with a password in it.
