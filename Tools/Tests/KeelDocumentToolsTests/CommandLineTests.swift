@@ -360,6 +360,25 @@ struct CommandLineTests {
         #expect(try run("list", "--json").output == #"{"name":"notes~(text)","progress":1}"# + "\n")
     }
 
+    @Test("Indexes count as ready only in a store that the command builds itself")
+    func importedIndexes() throws {
+        let scratch = try Scratch()
+        let index = #"{"collectionGroup":"notes","fields":[{"fieldPath":"n","order":"ASCENDING"}]}"#
+        let file = try scratch.file("indexes.json", holding: #"{"indexes":[\#(index)]}"#).path
+        let server = try ServedProcess(scratch.file("s.sqlite").path, port: 0)
+        defer { server.kill() }
+        for (place, code, text) in [
+            (scratch.file("t.sqlite").path, ToolExit.done, "1 index is ready."),
+            (server.address.absoluteString, ToolExit.done, "declared; the server builds"),
+            ("firestore:demo", ToolExit.usage, "use Google’s tools"),
+        ] {
+            let arguments = ["documents", "indexes", "import", file, "--storage", place]
+            let result = try KeelProcess(arguments).wait()
+            #expect(result.code == code.rawValue, "\(result.errors)")
+            #expect(result.errors.contains(text), "\(result.errors)")
+        }
+    }
+
     @Test("Completion scripts are generated", arguments: ["bash", "zsh", "fish"])
     func completion(_ shell: String) throws {
         let result = try KeelProcess(["--generate-completion-script", shell]).wait()

@@ -61,6 +61,14 @@ struct IndexesCommand: AsyncParsableCommand {
                     "Add --storage PLACE to build the indexes, or --swift to write their code."
                 )
             }
+            if case .firestore? = storage {
+                throw ValidationError(
+                    """
+                    The indexes of a project of Google are not changed: use Google’s tools, such as \
+                    firebase deploy --only firestore:indexes.
+                    """
+                )
+            }
         }
 
         func run() async throws {
@@ -109,9 +117,11 @@ struct IndexesCommand: AsyncParsableCommand {
                 return
             }
             if swift { try output.line(code) }
-            if storage != nil {
-                let count = indexes.schema.indexes.count
-                output.message("\(count.counted("index is", "indexes are")) ready.")
+            let count = indexes.schema.indexes.count.counted("index is", "indexes are")
+            switch storage {
+            case .server?: output.message("\(count) declared; the server builds what is missing.")
+            case .some: output.message("\(count) ready.")
+            case nil: break
             }
             for reason in indexes.leftOut { output.message("left out: \(reason)") }
         }
