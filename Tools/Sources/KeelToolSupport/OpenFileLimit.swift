@@ -15,7 +15,7 @@ package enum OpenFileLimit {
         func bounded(_ value: rlim_t) -> UInt64? {
             value == rlim_t.max ? nil : UInt64(value)
         }
-        return (bounded(limit.rlim_cur), bounded(limit.rlim_max))
+        return (bounded(limit.rlim_cur), bounded(min(limit.rlim_max, most)))
     }
 
     /// Raises the limit as far as the system allows, and returns it; 0 if it is unknown.

@@ -5,6 +5,7 @@ import KeelFiles
 import KeelHTTP
 import KeelSecrets
 import KeelTestKit
+import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
 
@@ -64,6 +65,13 @@ struct DoctorTests {
         #expect(findings.count == 4)
         #expect(await ClockCheck().findings().count == 1)
     }
+
+    #if canImport(Darwin)
+    @Test("The maximum of open files is one that the system accepts")
+    func openFiles() throws {
+        #expect(try #require(OpenFileLimit.current.hard) <= UInt64(OPEN_MAX))
+    }
+    #endif
 
     @Test("An impossible, an unsynchronized and a synchronized clock are distinguished")
     func clock() async {
