@@ -3,7 +3,6 @@ import Foundation
 import KeelTelemetryTools
 import KeelToolSupport
 
-/// The commands for an app's tracked events.
 struct AnalyticsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "analytics",
