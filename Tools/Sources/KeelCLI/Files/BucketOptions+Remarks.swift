@@ -2,7 +2,7 @@ import KeelFileTools
 import KeelToolSupport
 
 extension BucketOptions {
-    /// Names what was skipped in a folder.
+    /// Reports the entries of a folder that were skipped.
     static func remark(on skipped: [String], _ output: CommandOutput) {
         let reason =
             "it is not a file that can be read, it is behind a link, or its name is invalid in a "
@@ -17,7 +17,7 @@ extension BucketOptions {
         }
     }
 
-    /// Names the keys that the command has left out; returns whether there are any.
+    /// Reports the keys that lists have left out; returns whether there are any.
     static func remark(
         onUnlisted transfers: FileTransfers,
         _ output: CommandOutput

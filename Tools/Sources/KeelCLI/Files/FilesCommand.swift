@@ -44,7 +44,7 @@ extension FilePlace {
         throw ValidationError("“\(place)” is in a bucket: type \(command(place)).")
     }
 
-    /// Refuses two locations between which nothing can be copied.
+    /// Refuses two places without a bucket, and one place twice.
     static func requirePair(_ from: Self, _ to: Self, named name: String = "KEY") throws {
         guard from.isBucket || to.isBucket else {
             throw ValidationError("One of the locations must be s3://BUCKET/\(name).")
@@ -54,7 +54,7 @@ extension FilePlace {
         }
     }
 
-    /// Refuses a bucket or a folder in the place of a file.
+    /// Refuses a place that is not a file of a bucket.
     func requireKey() throws {
         guard case .bucket(let name, let key) = self else {
             throw ValidationError("“\(self)” is not in a bucket: type s3://BUCKET/KEY.")
@@ -74,7 +74,7 @@ extension RateLimit: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 }
 
-/// How buckets are reached, and what results look like.
+/// The options of all commands for buckets.
 struct BucketOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -164,13 +164,13 @@ struct BucketOptions: ParsableArguments {
 
     var output: CommandOutput { CommandOutput(isJSON: json, isQuiet: quiet) }
 
-    /// Runs a command with buckets at hand, until it ends or is interrupted.
+    /// Runs a command, which a signal cancels, and reports its error and the keys that its lists have left out.
     ///
     /// - Parameters:
-    ///   - advice: What to do after an interruption; nil, for a command that leaves nothing behind, lets signals end the
+    ///   - advice: The advice after an interruption. For a command that leaves nothing behind, nil lets signals end the
     ///     process, even while its output waits for a reader.
     ///   - body: The command.
-    /// - Throws: What `body` throws, or the command's exit code.
+    /// - Throws: The exit code, unless it is `done`; a `ValidationError` as it is.
     func run(
         advice: String? = "Run it again: an upload in parts continues where it stopped.",
         _ body: @escaping @Sendable (FileTransfers, CommandOutput) async throws -> ToolExit
@@ -219,7 +219,7 @@ struct BucketOptions: ParsableArguments {
         }
     }
 
-    /// A line that shows how many bytes were received, or have been sent.
+    /// Returns a line for the number of bytes that were received or sent.
     static func progressLine(
         of transfers: FileTransfers,
         _ output: CommandOutput
@@ -227,7 +227,7 @@ struct BucketOptions: ParsableArguments {
         output.progressLine(unit: .bytes) { transfers.unsentByteCount }
     }
 
-    /// Copies or moves, and shows how far it is and what was done.
+    /// Copies or moves, and shows the progress and the result.
     func copy(
         from: FilePlace,
         to: FilePlace,
@@ -260,7 +260,7 @@ struct BucketOptions: ParsableArguments {
         }
     }
 
-    /// Draws the progress, and writes what was copied.
+    /// Draws the progress, and writes each copied file.
     static func show(
         _ progress: CopyProgress,
         _ line: ProgressLine,
@@ -278,11 +278,10 @@ struct BucketOptions: ParsableArguments {
             }
         }
     }
-
 }
 
 extension CopyState {
-    /// Which files it is about, beside the numbers of bytes.
+    /// The file, or the number of files.
     fileprivate var note: String {
         if let place { return "\(place)" }
         guard let totalFileCount else { return fileCount.counted("file") }
@@ -345,7 +344,7 @@ struct FilesPutCommand: AsyncParsableCommand {
         try Self.requireName(recursive, key)
     }
 
-    /// Refuses to put standard input into a folder.
+    /// Refuses a folder as the target of standard input.
     static func requireName(_ isRecursive: Bool, _ key: String) throws {
         guard !isRecursive, !key.isEmpty, key.utf8.last != UInt8(ascii: "/") else {
             throw ValidationError("Standard input has no name: give one as s3://BUCKET/KEY.")

@@ -164,7 +164,7 @@ struct FilesSizeCommand: AsyncParsableCommand {
         }
     }
 
-    /// A size in the largest unit of which there is at least one, with one digit after the point.
+    /// Returns a size in the largest unit of which there is at least one, from KiB with one decimal.
     static func text(of byteCount: Int) -> String {
         var size = Double(byteCount)
         var unit = "bytes"

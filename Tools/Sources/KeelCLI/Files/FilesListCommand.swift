@@ -46,7 +46,7 @@ struct FilesListCommand: AsyncParsableCommand {
                 }
                 next = page.next
             } while next != nil
-            // Not a folder with files, but perhaps a file.
+            // Perhaps the key of a file.
             if isEmpty, let path = folder.path, key.utf8.last != UInt8(ascii: "/"),
                 let file = try await files.metadataIfPresent(of: path)
             {
@@ -56,7 +56,6 @@ struct FilesListCommand: AsyncParsableCommand {
         }
     }
 
-    /// A line of the list.
     private struct Entry: Encodable {
         var key: String
         var bytes: Int?
@@ -86,7 +85,7 @@ struct FilesListCommand: AsyncParsableCommand {
         )
     }
 
-    /// The files and folders of a page, in the order of their keys.
+    /// Returns the files and folders of a page, in the order of their keys.
     private static func entries(of page: FilePage) -> [Entry] {
         let files = page.files.map(entry)
         let folders = page.folders.map { Entry(key: $0.string + "/") }
@@ -131,7 +130,7 @@ struct FilesDeleteCommand: AsyncParsableCommand {
         guard case .bucket(let name, let key) = place else { return }
         let isRecursive = recursive
         if recursive, !yes {
-            // Before the work, so that Control-C at the question just ends the command.
+            // Before `run`, so that Control-C at the question ends the command without its advice.
             try await bucket.output.reporting {
                 try Confirmation.ask(
                     "Delete all files of “\(place)”?",
@@ -194,9 +193,7 @@ struct FilesUploadsCommand: AsyncParsableCommand {
         }
     }
 
-    /// The age in seconds.
-    ///
-    /// A number without a unit is none: hours and seconds could be meant.
+    /// The age in seconds; nil for another text, or without a unit, which could be hours or seconds.
     private var age: Int? {
         guard let text = abortOlderThan, text.last?.isNumber == false,
             let seconds = FilesPresignCommand.seconds(text), seconds >= 0

@@ -123,7 +123,7 @@ struct FilesSyncCommand: AsyncParsableCommand {
         }
     }
 
-    /// Refuses to empty the target because the source has no files, which is rarely meant.
+    /// Refuses to delete all files of the target because the source has none, unless --allow-empty is given.
     private func refuseEmptySource(of plan: FileTransfers.SyncPlan) throws {
         guard plan.hasEmptySource, !plan.deletions.isEmpty, !allowEmpty else { return }
         let files = plan.deletions.count.counted("file")
@@ -157,15 +157,15 @@ struct FilesSyncCommand: AsyncParsableCommand {
     }
 }
 
-/// A question before something is deleted.
+/// A question before files or keys are destroyed.
 enum Confirmation {
     /// Asks a person at the terminal.
     ///
     /// - Parameters:
     ///   - question: The question, which is answered with yes or no.
-    ///   - declined: The message after any answer but yes.
-    ///   - advice: What to type without a terminal.
-    /// - Throws: `ToolError` if the answer is not yes, or without a terminal.
+    ///   - declined: The message of the error.
+    ///   - advice: The advice of the error.
+    /// - Throws: `ToolError` after any answer but yes, and without a terminal; `CancellationError`.
     static func ask(
         _ question: String,
         declined: String = "nothing was deleted",
