@@ -30,23 +30,23 @@ struct FileKeyOptions: ParsableArguments {
 
     func validate() throws { try key.check(for: keyset) }
 
-    /// Returns the service that encrypts and decrypts files.
+    /// Returns the service that encrypts and decrypts files with the keyset.
     ///
-    /// - Parameter keepsDates: Whether to activate and remove keys according to their dates. Commands that only read
-    ///   files do not, because the key that they need might be removed.
-    /// - Returns: A service with the current keyset, which applies the dates when it encrypts.
-    /// - Throws: The error of reading the keyset.
+    /// With `keepsDates`, keys are activated and destroyed at their dates. Commands that decrypt do not, because they
+    /// might need a key that is due.
+    ///
+    /// - Throws: `ValidationError` without a keyset, or the error of reading it.
     func encryption(keepsDates: Bool) async throws -> FileEncryption {
         guard let path = keyset else { throw ValidationError("Name the keyset with --keyset.") }
         let (file, context) = (try await key.keyset(at: path), Data(context.utf8))
         guard keepsDates else {
             return try FileEncryption(keyset: try await file.load(), associatedData: context)
         }
-        // A ring destroys a key only at a certain time: the clock may be ahead.
+        // A ring destroys a key only when its time has surely come: the clock may be ahead.
         return try FileEncryption(keys: try await file.ring(), associatedData: context)
     }
 
-    /// A line that shows how far a file has been read, and where the result goes.
+    /// Returns a line for the bytes read; it is not drawn if the result goes to the terminal.
     func progressLine(of source: FilePipe.End, to target: FilePipe.End) -> ProgressLine {
         var size: Int?
         if case .file(let url) = source {
@@ -55,7 +55,7 @@ struct FileKeyOptions: ParsableArguments {
         return output.progressLine(total: size, unit: .bytes, writesData: target == .standard)
     }
 
-    /// Runs a command on a pipe, and reports the file that it has written.
+    /// Runs a command on a pipe, and reports the file that it has written, if any.
     func run(
         _ pipe: FilePipe,
         _ body: @escaping @Sendable (@Sendable (Int) -> Void) async throws -> Int
@@ -63,7 +63,7 @@ struct FileKeyOptions: ParsableArguments {
         let line = progressLine(of: pipe.source, to: pipe.target)
         defer { line.finish() }
         guard case .file(let file) = pipe.target else {
-            // A signal removes incomplete files, and a pipe without a reader ends the command.
+            // Nothing is left behind, so signals end the process, even while it waits for a reader.
             _ = try await body { line.update(done: $0) }
             return
         }
@@ -309,7 +309,7 @@ struct DecryptCommand: AsyncParsableCommand {
                 }
                 return .done
             }
-            // Before the passphrase of a sealed key is needed.
+            // Before the question for a passphrase.
             try pipe.check()
             let source = passphraseOptions.source
             let identities = try await KeyFiles.identities(identity, passphrase: source)

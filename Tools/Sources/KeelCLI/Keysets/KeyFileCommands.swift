@@ -285,7 +285,7 @@ struct KeysetVerifyCommand: AsyncParsableCommand {
     }
 }
 
-/// The files of keys and signatures.
+/// The contents of files, and the output of keys.
 private enum KeyOutput {
     /// Writes the public half of a key to standard output.
     static func writePublic(_ text: String, to output: CommandOutput) throws {
