@@ -76,7 +76,7 @@ struct LogOptions: ParsableArguments {
     ) async throws -> ToolExit {
         guard paths.contains("-") else { return try await body(paths) }
         let paths = paths
-        // To the end: signals that have been watched no longer end the process, which would leave the copy.
+        // Includes the body: a signal that has been watched no longer ends the process by itself.
         return try await Interruption.value {
             let copy = try StandardInput.copied()
             defer { StandardInput.discard(copy) }
@@ -109,7 +109,7 @@ struct LogOptions: ParsableArguments {
         )
     }
 
-    /// The conditions.
+    /// Returns the conditions; throws `ValidationError` for an invalid option.
     func filter(now: Date = Date()) throws -> LogFilter {
         var filter = LogFilter()
         filter.level = Logger.Level(rawValue: level.rawValue) ?? .trace
@@ -147,7 +147,7 @@ struct LogOptions: ParsableArguments {
         return filter
     }
 
-    /// Parses a time of an option, in microseconds since 1970.
+    /// Parses a time of an option, in microseconds since 1970; throws `ValidationError` for another text.
     static func moment(_ text: String?, _ option: String, _ now: Date) throws -> Int64? {
         guard let text else { return nil }
         let present = Int64(now.timeIntervalSince1970 * 1_000_000)

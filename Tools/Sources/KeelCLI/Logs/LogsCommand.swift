@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The commands for logs on disk.
 struct LogsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logs",

@@ -12,7 +12,7 @@ struct LogsTailCommand: AsyncParsableCommand {
             """
     )
 
-    /// The interval at which a followed log is read.
+    /// The pause after all records of a followed log were read.
     private static let pause = Duration.milliseconds(200)
 
     @OptionGroup var log: LogOptions
@@ -42,7 +42,7 @@ struct LogsTailCommand: AsyncParsableCommand {
                 let current = try await log.source(of: paths, from: .current)
                 var (source, last) = try Self.last(lines, of: current, filter)
                 if last.count < lines {
-                    // The current file has too few records, so earlier files are read too.
+                    // The rotated files have the missing ones.
                     let all = try await log.source(of: paths)
                     (source, last) = try Self.last(lines, of: all, filter)
                 }
