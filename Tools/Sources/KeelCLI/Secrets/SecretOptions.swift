@@ -70,11 +70,7 @@ struct SecretOptions: ParsableArguments {
 
     var output: CommandOutput { CommandOutput(isJSON: json) }
 
-    /// Opens the store.
-    ///
-    /// - Parameter isWritten: Whether to create a missing store, with its key.
-    /// - Returns: The secrets.
-    /// - Throws: The error of opening the store.
+    /// Opens the store, as `SecretPlace` does.
     func open(isWritten: Bool = false) async throws -> SecretStore {
         try await store.open(service: service, key.choice, isWritten: isWritten)
     }

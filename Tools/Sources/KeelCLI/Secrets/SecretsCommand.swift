@@ -38,7 +38,7 @@ struct SecretsSetCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await secrets.output.reporting {
-            // Standard input may have nothing, and then no store and no key are made.
+            // Before the store, so that empty input makes neither a store nor a key.
             let given = try isatty(STDIN_FILENO) == 1 ? nil : secret()
             let store = try await secrets.open(isWritten: true)
             try await store.save(given ?? secret(), forKey: key)

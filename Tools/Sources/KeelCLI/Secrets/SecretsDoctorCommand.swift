@@ -36,7 +36,6 @@ struct SecretsDoctorCommand: AsyncParsableCommand {
         }
     }
 
-    /// The findings.
     private struct Finding: Encodable {
         let store: String
         let features: [String]
