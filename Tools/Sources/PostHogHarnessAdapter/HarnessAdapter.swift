@@ -14,14 +14,18 @@ actor HarnessAdapter: ServingHandler {
 
     private let transport: any HTTPTransport
     private let flushLimit: Duration
+    private let clock: any Clock<Duration>
     private var session: HarnessSession?
 
     /// Creates an adapter without a service, whose caller shuts the transport down.
-    ///
-    /// `flushLimit` is the limit of each of the two waits of ``HarnessSession/flush(_:)``.
-    init(transport: any HTTPTransport, flushLimit: Duration = .seconds(60)) {
+    init(
+        transport: any HTTPTransport,
+        flushLimit: Duration = .seconds(60),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
         self.transport = transport
         self.flushLimit = flushLimit
+        self.clock = clock
     }
 
     func respond(to call: HTTPCall) async -> HTTPReply {
@@ -68,7 +72,7 @@ actor HarnessAdapter: ServingHandler {
 
     private func begin(_ request: HarnessInit) async throws(HarnessFailure) {
         let ending = session
-        session = try HarnessSession(request, transport: transport)
+        session = try HarnessSession(request, transport: transport, clock: clock)
         await ending?.close()
     }
 

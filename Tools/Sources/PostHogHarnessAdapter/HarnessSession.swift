@@ -14,16 +14,22 @@ final class HarnessSession: Sendable {
     private let service: AnalyticsService
     private let log: HarnessRequestLog
     private let folder: URL
+    private let clock: any Clock<Duration>
     private let captured = Mutex(0)
     /// Canceled by ``close()``, which every owner of a session calls.
     private let deliveries: Task<Void, Never>
 
     /// Opens a service and begins to deliver.
-    init(_ request: HarnessInit, transport: any HTTPTransport) throws(HarnessFailure) {
+    init(
+        _ request: HarnessInit,
+        transport: any HTTPTransport,
+        clock: any Clock<Duration>
+    ) throws(HarnessFailure) {
         guard let host = URL(string: request.host), host.host() != nil else {
             throw HarnessFailure(.badRequest, "“host” is not an address.")
         }
         var configuration = AnalyticsConfiguration()
+        configuration.clock = clock
         // The harness has no consent.
         configuration.defaultConsent = .granted
         configuration.deliveryThreshold = max(1, request.flushAt ?? 100)
@@ -55,6 +61,7 @@ final class HarnessSession: Sendable {
         }
         self.log = log
         self.folder = folder
+        self.clock = clock
         deliveries = Task { [service] in await service.run() }
     }
 
@@ -87,19 +94,21 @@ final class HarnessSession: Sendable {
         }
     }
 
-    /// Sends the waiting events, and waits until they are delivered or rejected, or the destination is misconfigured.
+    /// Sends the waiting events, and waits until they are delivered or rejected, the destination is misconfigured, or
+    /// `limit` has passed.
     ///
     /// The first attempt is immediate. The pauses before further attempts are the service's, even if the first attempt
     /// was made before the flush.
     ///
-    /// - Parameter limit: The limit of the first attempt, and then again of the wait for further ones.
     /// - Returns: The number of events delivered meanwhile.
     func flush(_ limit: Duration) async -> Int {
         let before = state.totalEventsSent
-        if delivery.failures == 0 { await service.flush(upTo: limit) }
-        await withTaskGroup { group in
-            group.addTask { await self.settle() }
-            group.addTask { try? await ContinuousClock().sleep(for: limit) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                if self.delivery.failures == 0 { await self.service.flush(upTo: limit) }
+                await self.settle()
+            }
+            group.addTask { try? await self.clock.sleep(for: limit) }
             await group.next()
             group.cancelAll()
         }

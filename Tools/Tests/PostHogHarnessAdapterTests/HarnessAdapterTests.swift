@@ -62,11 +62,18 @@ struct HarnessAdapterTests {
         }
     }
 
-    private func withBench(_ body: @Sendable (Bench) async throws -> Void) async throws {
+    private func withBench(
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ body: @Sendable (Bench) async throws -> Void
+    ) async throws {
         let server = AnalyticsServerDouble.postHog(projectKey: Self.key)
         let network = InProcessHTTPNetwork()
-        // No flush here reaches its limit, which allows for a busy machine.
-        let adapter = HarnessAdapter(transport: network.transport(), flushLimit: .seconds(600))
+        // On a real clock, no flush here reaches its limit, which allows for a busy machine.
+        let adapter = HarnessAdapter(
+            transport: network.transport(),
+            flushLimit: .seconds(600),
+            clock: clock
+        )
         try await network.run(HTTPTestScript { await server.answer($0) }) { origin in
             try await body(Bench(adapter: adapter, server: server, origin: origin))
         }
@@ -109,6 +116,23 @@ struct HarnessAdapterTests {
             #expect(state.requestsMade.allSatisfy { $0.uuidList == [id] })
             #expect(state.totalRetries == 2 && state.totalEventsSent == 1)
             #expect(bench.server.events.count == 1 && bench.server.duplicates == [id])
+        }
+    }
+
+    @Test("A flush ends after its limit if the server does not answer")
+    func limit() async throws {
+        let clock = TestClock()
+        try await withBench(clock: clock) { bench in
+            bench.server.enqueue(.slow(.seconds(3600)), .slow(.seconds(3600)))
+            try await bench.open(#","flush_interval_ms":0"#)
+            _ = try await bench.capture("first")
+            async let answer = bench.call(.post, "/flush")
+            // The limit of the flush, and that of its first attempt.
+            await clock.waitForSleepers(2)
+            await clock.advance(by: .seconds(600))
+            let flushed = try await answer.text
+            #expect(flushed.contains(#""events_flushed":0"#), "\(flushed)")
+            #expect(try await bench.call(.post, "/reset").status == 200)
         }
     }
 
