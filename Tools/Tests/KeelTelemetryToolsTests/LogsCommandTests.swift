@@ -4,6 +4,7 @@ import KeelLogging
 import KeelLoggingOTLP
 import KeelSecrets
 import KeelSecurity
+import KeelTestKit
 import KeelToolsTestSupport
 import Logging
 import Testing
@@ -148,6 +149,37 @@ struct LogsCommandTests {
         followed.interrupt()
         #expect(followed.wait().code == 0)
     }
+
+    #if os(Linux)
+    @Test("A signal ends tail --follow also while it waits for its reader")
+    func stalledReader() async throws {
+        let descriptor = open(try scratch.pipe("pipe").path, O_RDWR | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        // F_SETPIPE_SZ, which rounds up to a page.
+        let capacity = fcntl(descriptor, 1031, 4096)
+        try #require(capacity > 0)
+        let long = try RotatingLogFile(at: scratch.file("long.log"), LogFileConfiguration())
+        log(0..<1, to: long)
+        // The tests themselves may block the signal.
+        let followed = try KeelProcess(
+            shell: "exec env --default-signal=TERM \"$keel\" logs tail long.log -f > pipe",
+            in: scratch.folder
+        )
+        func waitForBytes(_ least: Int32) async throws {
+            try await waitUntil {
+                var count: Int32 = 0
+                return ioctl(descriptor, UInt(FIONREAD), &count) == 0 && count >= least
+            }
+        }
+        try await waitForBytes(1)
+        log(1..<1000, to: long)
+        try await waitForBytes(capacity - 512)
+        followed.terminate()
+        try await waitUntil { !followed.isRunning }
+        #expect(followed.wait().code == 0)
+    }
+    #endif
 
     @Test("tail --follow reports lines that are not records, old and new ones")
     func followsForeignLines() throws {

@@ -1,6 +1,8 @@
 import ArgumentParser
+import Foundation
 import KeelLogging
 import KeelTelemetryTools
+import KeelTerminal
 import KeelToolSupport
 
 struct LogsTailCommand: AsyncParsableCommand {
@@ -47,26 +49,24 @@ struct LogsTailCommand: AsyncParsableCommand {
                     (source, last) = try Self.last(lines, of: all, filter)
                 }
                 for record in last { try output.write(record, as: format) }
-                let skippedBefore = source.skippedCount
-                let exit = output.foreign(skippedBefore)
-                guard follow else { return exit }
-                let followed = Followed(source)
-                try await Interruption.wait {
-                    var reported = skippedBefore
-                    while true {
-                        let (records, skipped) = try await followed.read()
-                        output.foreign(skipped - reported)
-                        reported = skipped
-                        for record in records where filter.matches(record) {
-                            try output.write(record, as: format)
-                        }
-                        try Task.checkCancellation()
-                        // A pause while there is more would let a busy log get ahead.
-                        guard records.isEmpty else { continue }
-                        guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
-                    }
+                var reported = source.skippedCount
+                let result = output.foreign(reported)
+                guard follow else { return result }
+                // Canceling the task would not end it while it waits for the reader of its output.
+                let watches = [SIGINT, SIGTERM].map { number in
+                    SignalWatch(number) { Foundation.exit(ToolExit.done.rawValue) }
                 }
-                return .done
+                defer { withExtendedLifetime(watches) {} }
+                while true {
+                    let records = try source.read(upTo: 500)
+                    output.foreign(source.skippedCount - reported)
+                    reported = source.skippedCount
+                    for record in records where filter.matches(record) {
+                        try output.write(record, as: format)
+                    }
+                    // A pause while there is more would let a busy log get ahead.
+                    if records.isEmpty { try await Task.sleep(for: Self.pause) }
+                }
             }
         }
     }
@@ -83,18 +83,5 @@ struct LogsTailCommand: AsyncParsableCommand {
             last = (last + records.filter(filter.matches)).suffix(count)
         }
         return (source, last)
-    }
-}
-
-/// A log that one task follows.
-private actor Followed {
-    private let source: MergedLogSource
-
-    init(_ source: sending MergedLogSource) { self.source = source }
-
-    /// Returns the next records, and the number of lines skipped so far.
-    func read() throws -> (records: [LogRecord], skipped: Int) {
-        let records = try source.read(upTo: 500)
-        return (records, source.skippedCount)
     }
 }
