@@ -60,6 +60,25 @@ struct SecretsExecTests {
         #expect(run.code == 0 && run.output == "https://a|\n", "\(run.errors)")
     }
 
+    @Test("The program does not get the descriptor of the passphrase")
+    func passphraseDescriptor() throws {
+        _ = try scratch.file("passphrase", holding: "correct horse")
+        _ = try scratch.file("value", holding: "https://a")
+        let sealed = scratch.file("sealed").path
+        let options = "--service app --store file:\(sealed) --passphrase-descriptor 3"
+        let set = try KeelProcess(
+            shell: "\"$keel\" secrets set url \(options) 3< passphrase < value",
+            in: scratch.folder
+        ).wait()
+        try #require(set.code == 0, "\(set.errors)")
+        let read = "sh -c 'echo $URL; true 2>/dev/null <&3 || echo closed'"
+        let run = try KeelProcess(
+            shell: "\"$keel\" secrets exec \(options) -- \(read) 3< passphrase",
+            in: scratch.folder
+        ).wait()
+        #expect(run.output == "https://a\nclosed\n", "\(run.errors)")
+    }
+
     @Test("The program receives signals")
     func signals() throws {
         let script = "trap 'echo ended; exit 9' INT; echo ready; while :; do sleep 0.05; done"

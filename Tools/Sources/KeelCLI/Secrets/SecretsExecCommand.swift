@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import KeelSecurityTools
 
 extension SecretEnvironment.Variable: ExpressibleByArgument {
@@ -13,7 +14,8 @@ struct SecretsExecCommand: AsyncParsableCommand {
             Without --env, each secret of the service becomes a variable named after its key: \
             api-token becomes API_TOKEN. The program takes the place of keel: it receives signals, \
             and its exit code is that of the command. It does not get the variable of --key-variable \
-            or --passphrase-variable, which opens all secrets of the file.
+            or --passphrase-variable, nor the descriptor of --passphrase-descriptor from 3 on, \
+            which open all secrets of the file.
 
                 keel secrets exec --service com.example.notes --env PGPASSWORD=database -- psql notes
             """
@@ -45,6 +47,12 @@ struct SecretsExecCommand: AsyncParsableCommand {
         try await secrets.output.reporting {
             let store = try await secrets.open()
             let environment = try await SecretEnvironment(env, from: store)
+            // The program could read a file from its beginning.
+            if let descriptor = secrets.key.passphraseOptions.passphraseDescriptor,
+                descriptor > STDERR_FILENO
+            {
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            }
             try environment.become(command, without: secrets.key.variables)
         }
     }
