@@ -150,6 +150,16 @@ struct LogsCommandTests {
         #expect(followed.wait().code == 0)
     }
 
+    @Test("tail of several logs shows the last records, also if they are in rotated files")
+    func tailOfSeveral() throws {
+        let old = try RotatingLogFile(at: scratch.file("old.log"), LogFileConfiguration())
+        log(0..<50, to: old)
+        log(100..<200, to: file)
+        let logs = [scratch.file("old.log").path, path, "--json"]
+        let last = try KeelProcess(["logs", "tail", "-n", "20"] + logs).wait()
+        #expect(messages(last.output) == (180..<200).map { "record \($0)" })
+    }
+
     #if os(Linux)
     @Test("A signal ends tail --follow also while it waits for its reader")
     func stalledReader() async throws {

@@ -41,9 +41,11 @@ struct LogsTailCommand: AsyncParsableCommand {
         let (filter, format, lines) = (try log.filter(), log.format, lines)
         try await output.reporting {
             try await log.withPaths { paths in
-                let current = try await log.source(of: paths, from: .current)
-                var (source, last) = try Self.last(lines, of: current, filter)
-                if last.count < lines {
+                // The current file of one log can be older than the rotated files of another.
+                let start = paths.count == 1 ? LogFileReader.Start.current : .oldest
+                let first = try await log.source(of: paths, from: start)
+                var (source, last) = try Self.last(lines, of: first, filter)
+                if last.count < lines, start == .current {
                     // The rotated files have the missing ones.
                     let all = try await log.source(of: paths)
                     (source, last) = try Self.last(lines, of: all, filter)
