@@ -104,6 +104,11 @@ struct KeysetCommandTests {
         let present = try run("decrypt", sealed, ["--context", "reports"])
         #expect(present.code == 1 && present.errors.contains("already exists"))
         #expect(try Data(contentsOf: file) == data)
+        let none = ["--keyset", scratch.file("none").path] + key
+        for (command, source) in [("encrypt", file), ("decrypt", sealed)] {
+            let keyless = try keel([command, source.path] + none)
+            #expect(keyless.code == 1 && keyless.errors.contains("already exists"))
+        }
 
         let copy = scratch.file("copy")
         let letters = ["-o", copy.path, "--context", "letters", "--json"]

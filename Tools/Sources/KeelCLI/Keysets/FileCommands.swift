@@ -212,6 +212,8 @@ struct EncryptCommand: AsyncParsableCommand {
                 )
             }
             let pipe = FilePipe(from: .init(file), to: .init(target))
+            // Before a passphrase is needed, or a keyset changes by its dates.
+            try pipe.check()
             guard keys.keyset == nil else {
                 let encryption = try await keys.encryption(keepsDates: true)
                 try await keys.run(pipe) { progress in
@@ -219,7 +221,6 @@ struct EncryptCommand: AsyncParsableCommand {
                 }
                 return .done
             }
-            if usesPassphrase { try pipe.check() }
             let lock = try lock()
             let (context, isArmored) = (Data(keys.context.utf8), armor)
             try await keys.run(pipe) { progress in
@@ -302,6 +303,8 @@ struct DecryptCommand: AsyncParsableCommand {
         try await keys.output.reporting {
             let target = output ?? (file == "-" ? "-" : String(file.dropLast(5)))
             let pipe = FilePipe(from: .init(file), to: .init(target))
+            // Before the passphrase of a sealed key is needed, or a keyring is unlocked.
+            try pipe.check()
             guard keys.keyset == nil else {
                 let encryption = try await keys.encryption(keepsDates: false)
                 try await keys.run(pipe) { progress in
@@ -309,8 +312,6 @@ struct DecryptCommand: AsyncParsableCommand {
                 }
                 return .done
             }
-            // Before the question for a passphrase.
-            try pipe.check()
             let source = passphraseOptions.source
             let identities = try await KeyFiles.identities(identity, passphrase: source)
             let context = Data(keys.context.utf8)
