@@ -70,6 +70,7 @@ struct MemoryUsersTests {
         session.signIn("ann")
         world.service.goOffline()
         #expect(await code { _ = try await places.all() } == .unreachable)
+        #expect(await code { _ = try await places.search("1") } == .unreachable)
         #expect(await code { _ = try await places.entity("1", .cacheOnly) } == .notCached)
     }
 
@@ -96,10 +97,12 @@ struct MemoryUsersTests {
         let world = world()
         world.service.set("1", 1)
         #expect(try await world.places.all().count == 1)
+        #expect(try await world.places.search("1").count == 1)
         try await world.places.removeAll()
         world.service.goOffline()
         #expect(await code { _ = try await world.places.all(.cacheOnly) } == .notCached)
         #expect(await code { _ = try await world.places.all() } == .unreachable)
+        #expect(await code { _ = try await world.places.search("1", .cacheOnly) } == .notCached)
         world.service.goOffline(false)
         #expect(try await world.places.all().map(\.version) == [1])
     }

@@ -45,6 +45,8 @@ where Local.Element: DomainConvertible {
 
     var home: ResourceHome {
         ResourceHome(name: names.name) { () async throws(DataSourceError) in
+            // A cache without a tier cannot fail.
+            try? await answers.removeAll()
             try await local.removeAll()
         }
     }
