@@ -260,6 +260,21 @@ struct ResourceLoaderTests {
         #expect(try await loader.load(resource, .cacheFirst()).value == "answer 2")
     }
 
+    @Test("A change that is canceled when it has taken effect invalidates, and returns its result")
+    func invalidatesAfterCanceledWrites() async throws {
+        let loader = ResourceLoader(ledger: CancelableLedger())
+        _ = try await loader.load(subject.resource, .networkOnly)
+        let writing = Task {
+            try await loader.write(invalidating: ["texts"]) {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return "written"
+            }
+        }
+        #expect(try await writing.value == "written")
+        let kept = try await loader.load(subject.resource, .cacheOnly)
+        #expect(kept.freshness == .stale(age: nil))
+    }
+
     @Test("The response to a canceled load does not replace that of a later one")
     func ignoresCanceledLoads() async throws {
         let subject = subject

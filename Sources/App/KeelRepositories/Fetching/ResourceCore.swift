@@ -57,23 +57,20 @@ final class ResourceCore: Sendable {
     func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
         advanceEpochs(of: tags)
         defer { signal.raise() }
-        let failure: DataSourceError?
-        do throws(DataSourceError) {
-            try await transient.invalidate(tags)
-            try await ledger.invalidate(tags)
-            failure = nil
-        } catch {
-            failure = error
+        // In a canceled task, a ledger may refuse, although the change may have taken effect.
+        let invalidation = Task { [transient, ledger] () async -> DataSourceError? in
+            do throws(DataSourceError) {
+                try await transient.invalidate(tags)
+                try await ledger.invalidate(tags)
+                return nil
+            } catch {
+                return error
+            }
         }
+        let failure = await invalidation.value
         // After the ledger, so that newly cached values have the new times.
         await memory?.remove(tags)
         if let failure { throw failure }
-    }
-
-    /// Invalidates as far as possible, also if the calling task is canceled.
-    func invalidateAfterFailure(_ tags: Set<String>) async {
-        // In a canceled task, a ledger may refuse.
-        _ = await Task { try? await self.invalidate(tags) }.value
     }
 
     private func advanceEpochs(of tags: Set<String>) {
@@ -95,7 +92,7 @@ final class ResourceCore: Sendable {
             value = try await body()
         } catch {
             // The body may have changed something before it failed, and the service before the body began.
-            if !tags.isEmpty { await invalidateAfterFailure(tags) }
+            if !tags.isEmpty { try? await invalidate(tags) }
             await memory?.remove(changes)
             throw error
         }

@@ -206,7 +206,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// Invalidates copies if a failed call may have changed the entity at the service.
     private func distrustCopies(of id: String, after error: DataSourceError) async {
         guard error.mayHaveTakenEffect else { return }
-        await loader.core.invalidateAfterFailure([name, names.key(id)])
+        try? await loader.core.invalidate([name, names.key(id)])
     }
 
     func owner() async throws(RepositoryError) -> String? {
