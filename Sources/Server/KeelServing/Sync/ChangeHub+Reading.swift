@@ -23,6 +23,7 @@ extension ChangeHub: ChangeReading {
     ///
     /// Encoding holds no lock. A listener that meanwhile starts to collect starts after this page.
     func deliver(_ page: ChangePage, of reader: UInt64) {
+        let page = page.acknowledgingOrigins()
         let (changes, interests) = state.withLock { state in
             guard state.generation == reader else {
                 return ([Int: [ToldChange]](), [Int: ChangeInterest]())
@@ -30,11 +31,9 @@ extension ChangeHub: ChangeReading {
             state.failures = 0
             var changes = state.take(page, configuration)
             state.reached = page.next
-            // A client's mutations are acknowledged even if they are outside of its scope.
-            for origin in page.origins.values {
-                for channel in state.byClient[origin.client] ?? [] {
-                    changes[channel, default: []] += []
-                }
+            // A client's mutations are acknowledged even if they are outside of its scope, or have changed nothing.
+            for channel in state.acknowledge(page.acknowledged) {
+                changes[channel, default: []] += []
             }
             // Channels with changes since the last consistent point get the next one, even without further changes.
             if page.isCaughtUp { for id in state.staged { changes[id, default: []] += [] } }
@@ -44,17 +43,18 @@ extension ChangeHub: ChangeReading {
         }
         var encoder = PageEncoder(page: page, epoch: epoch.known)
         let parcels = interests.map { channel, interest in
-            let bytes = encoder.events(changes[channel] ?? [], for: interest)
-            return (channel: channel, events: BufferedBytes(bytes, in: waiting))
+            let own = changes[channel] ?? []
+            let events = BufferedBytes(encoder.events(own, for: interest), in: waiting)
+            return (channel: channel, events: events, isMark: own.isEmpty)
         }
         let woken = state.withLock { state -> [ChangeListener.Wake] in
             guard state.generation == reader else { return [] }
             if page.isCaughtUp { state.consistent = (page.next, page.time) }
             state.staged = page.isCaughtUp ? [] : state.staged.union(parcels.map(\.channel))
             var woken: [ChangeListener.Wake] = []
-            for (channel, events) in parcels {
+            for (channel, events, isMark) in parcels {
                 guard let listeners = state.channels[channel]?.listeners.values else { continue }
-                woken += listeners.compactMap { $0.push(events, at: page.next) }
+                woken += listeners.compactMap { $0.push(events, at: page.next, isMark: isMark) }
             }
             return woken
         }
@@ -135,6 +135,21 @@ extension ChangeHub: ChangeReading {
             }
         }
         for wake in woken { wake.resume() }
+    }
+}
+
+extension ChangePage {
+    /// Returns the page with the mutations of its changes, also those of clients that came after it was requested.
+    ///
+    /// A client's mutations are committed in order, so the page also includes those before.
+    fileprivate func acknowledgingOrigins() -> ChangePage {
+        guard isCaughtUp else { return self }
+        var page = self
+        for origin in origins.values {
+            let known = page.acknowledged[origin.client] ?? origin.mutation
+            page.acknowledged[origin.client] = max(known, origin.mutation)
+        }
+        return page
     }
 }
 

@@ -45,6 +45,8 @@ final class ChangeHub: Sendable {
         /// The channels whose documents are to be read; nil while the shared reader is not running.
         var requests: AsyncStream<Int>.Continuation?
         var byClient: [String: Set<Int>] = [:]
+        /// The last mutations of which the clients' channels have been told.
+        var acknowledged: [String: Int64] = [:]
         var tasks: [Task<Void, Never>] = []
         var failures = 0
         var generation: UInt64 = 0
@@ -160,7 +162,11 @@ final class ChangeHub: Sendable {
             guard !state.isShutDown else { return false }
             let start = state.start ?? begin(&state, at: position, time: time)
             guard listener.join(at: position, start: start) else { return false }
-            if isStream { state.requestDocuments(of: listener.interest) }
+            if isStream {
+                // The next page repeats them, because the listener's own may be older than the one that told of them.
+                for client in listener.interest.clients { state.acknowledged[client] = nil }
+                state.requestDocuments(of: listener.interest)
+            }
             return true
         }
     }
@@ -214,7 +220,21 @@ extension ChangeHub.State {
         staged.remove(channel)
         ahead.remove(channel)
         heldCount -= closed.held.paths.count
-        for client in interest.clients { byClient.change(client) { $0.remove(channel) } }
+        for client in interest.clients {
+            byClient.change(client) { $0.remove(channel) }
+            if byClient[client] == nil { acknowledged[client] = nil }
+        }
+    }
+
+    /// Records the last mutations of clients, and returns the channels of those that have new ones.
+    mutating func acknowledge(_ mutations: [String: Int64]) -> Set<Int> {
+        var concerned: Set<Int> = []
+        for (client, mutation) in mutations where mutation > acknowledged[client] ?? .min {
+            guard let channels = byClient[client] else { continue }
+            acknowledged[client] = mutation
+            concerned.formUnion(channels)
+        }
+        return concerned
     }
 
     /// Returns the tasks, which the caller must cancel, and resets the reader.

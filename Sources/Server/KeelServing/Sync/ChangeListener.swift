@@ -158,12 +158,15 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Adds a page of the shared reader; returns the task to resume.
-    func push(_ events: BufferedBytes, at position: ChangeCursor) -> Wake? {
+    /// Adds a page of the shared reader, perhaps only its mark; returns the task to resume.
+    ///
+    /// A mark without changes may acknowledge mutations at the position that the listener has.
+    func push(_ events: BufferedBytes, at position: ChangeCursor, isMark: Bool) -> Wake? {
         state.withLock { state in
             switch state.phase {
             case .behind, .ended: return nil
-            case .live: if let told = state.told, position <= told { return nil }
+            case .live:
+                if let told = state.told, isMark ? position < told : position <= told { return nil }
             case .attending: break
             }
             let size = state.size + events.bytes.count

@@ -5,6 +5,8 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
+import Synchronization
 import Testing
 
 @Suite("Change streams")
@@ -116,6 +118,41 @@ struct ChangeStreamTests {
         #expect(try await two.next()?.data.contains("projects/p/databases/two/doc") == true)
     }
 
+    /// Commits a mutation of the client `phone`.
+    private func mutate(_ number: Int64, _ fields: DocumentFields) async throws {
+        let write = try DocumentWrite.set(fields, at: "a/1")
+        let origin = ChangeOrigin(client: "phone", mutation: number)
+        for result in try await adapter.commit([WriteBatch([write], origin: origin)]) {
+            _ = try result.get()
+        }
+    }
+
+    @Test(
+        "Mutations are acknowledged if their client came after the page was requested, or if they change nothing"
+    )
+    func acknowledgments() async throws {
+        let waits = AnsweredWaits(adapter)
+        var configuration = ChangeService.Configuration()
+        configuration.clock = TestClock()
+        let service = ChangeService(adapter: waits, configuration: configuration)
+        var other = try await service.stream()
+        _ = try await other.next()
+        try await waitUntil { waits.count == 1 }
+        var stream = try await service.stream("client=phone&document=a%2F1")
+        #expect(try await stream.names(1) == ["checkpoint"])
+        try await mutate(1, ["n": 1])
+        waits.answerLast()
+        #expect(try await stream.names(1) == ["change a/1"])
+        let changed = try #require(try await stream.next()).data
+        try #require(changed.contains(#""acknowledged":{"phone":"1"}"#))
+        try await waitUntil { waits.count == 2 }
+        try await mutate(2, ["n": 1])
+        waits.answerLast()
+        let unchanged = try #require(try await stream.next())
+        #expect(unchanged.type == "checkpoint")
+        #expect(unchanged.data.contains(#""acknowledged":{"phone":"2"}"#))
+    }
+
     @Test("An expired cursor sends a reset and ends the stream")
     func reset() async throws {
         let service = service()
@@ -125,5 +162,29 @@ struct ChangeStreamTests {
         var late = try await service.stream(lastEventID: stream.lastID)
         #expect(try await late.names(2) == ["reset"])
         #expect(service.listenerCount == 1)
+    }
+}
+
+/// A store that answers a request that waits for changes when a test says so.
+private final class AnsweredWaits: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
+    private let gates = Mutex<[Gate]>([])
+
+    init(_ upstream: any StorageAdapter) { self.upstream = upstream }
+
+    /// The number of such requests.
+    var count: Int { gates.withLock { $0.count } }
+
+    func answerLast() { gates.withLock { $0.last }?.open() }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        var request = request
+        if request.waitTimeout != nil {
+            request.waitTimeout = nil
+            let gate = Gate()
+            gates.withLock { $0.append(gate) }
+            _ = try? await gate.pass()
+        }
+        return try await upstream.changes(request)
     }
 }
