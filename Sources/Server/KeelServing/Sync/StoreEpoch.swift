@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// The epoch of a store's data.
 ///
-/// It is in a document of the store that clients cannot access, created on first use.
+/// It is in a document of the store that clients cannot access, created on first use. Reading changes must not depend
+/// on a write: while the document cannot be stored, the epoch is empty.
 final class StoreEpoch: Sendable {
     private static let path = DocumentPath("\(ReservedNames.server)/epoch")
     private static let field: FieldPath = "epoch"
@@ -21,14 +22,20 @@ final class StoreEpoch: Sendable {
     /// The epoch; empty until ``value()`` has returned it.
     var known: String { state.withLock { $0 } ?? "" }
 
-    /// Returns the epoch, created and stored if necessary.
+    /// Returns the epoch, created and stored if necessary; empty in a store without one that is read-only or full.
     func value() async throws(StorageError) -> String {
         if let known = state.withLock({ $0 }) { return known }
         // The server creates the epoch for itself, also if a caller's request is the first to need it.
-        let epoch = try await StorageContext().run { () async throws(StorageError) -> String in
+        let epoch = try await StorageContext().run { () async throws(StorageError) -> String? in
             if let found = try await self.stored() { return found }
-            return try await self.created()
+            do throws(StorageError) {
+                return try await self.created()
+            } catch {
+                guard [.readOnly, .diskFull].contains(error.code) else { throw error }
+                return nil
+            }
         }
+        guard let epoch else { return "" }
         return state.withLock { state in
             state = state ?? epoch
             return state ?? epoch

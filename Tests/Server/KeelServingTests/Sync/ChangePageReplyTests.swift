@@ -235,6 +235,21 @@ struct ChangePageReplyTests {
     }
 
     @Test(
+        "Changes can be read while a store without an epoch is read-only or full",
+        arguments: [StorageError.Code.readOnly, .diskFull]
+    )
+    func missingEpoch(code: StorageError.Code) async throws {
+        try await store.setDocument("a/1", ["n": 1])
+        let refusing = adapter.failing([nil, .fail(code)])
+        let service = ChangeService(adapter: refusing)
+        let page = try await service.page()
+        #expect(page.paths == ["a/1"])
+        #expect(page["epoch"] == "")
+        let later = try await service.page()
+        #expect(later["epoch"]?.text?.isEmpty == false)
+    }
+
+    @Test(
         "Invalid parameters are rejected",
         arguments: [
             "cursor=%21", "limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "wait=61",
