@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
@@ -203,6 +204,21 @@ struct SharedTransactionTests {
         #expect(Set(reads.documents.map(\.path.string)) == Set((0..<9).map { "a/\($0)" }))
     }
 
+    @Test("Many reads of one transaction at one server at once are all recorded")
+    func manyReads() async throws {
+        let server = Served(QueuedRecords(adapter))
+        let token = try await server.begin()
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for n in 0..<100 {
+                group.addTask {
+                    try await server.send(.post, ":batchGet", Self.get("a/\(n)", in: token)).status
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 100))
+    }
+
     @Test("Transfers at random servers keep the sum")
     func transfers() async throws {
         let seed = UInt64.random(in: .min ... .max)
@@ -285,5 +301,48 @@ struct SharedTransactionTests {
         #expect(throws: StorageError.self) {
             try RecordedTransaction.decoded(Array("{}".utf8), from: adapter)
         }
+    }
+}
+
+/// A store with one connection for its records, on which requests take place in their order.
+private final class QueuedRecords: ForwardingStorageAdapter, SharedRecords {
+    let upstream: any StorageAdapter
+    private let records: SharingStorageAdapter
+    private let connection = TaskQueue()
+
+    init(_ records: SharingStorageAdapter) {
+        upstream = records
+        self.records = records
+    }
+
+    var sharedRecords: (any SharedRecords)? { self }
+
+    /// Waits for the connection, and lets other requests arrive behind this one.
+    private func begin() async throws(StorageError) {
+        guard await connection.enter() else { throw StorageError(.cancelled, "canceled") }
+        await Task.yield()
+    }
+
+    func sharedRecord(_ key: String) async throws(StorageError) -> SharedRecord? {
+        try await begin()
+        defer { connection.leave() }
+        return records.sharedRecord(key)
+    }
+
+    func replaceSharedRecord(
+        _ key: String,
+        at version: Int64?,
+        with content: [UInt8],
+        keptFor duration: Duration
+    ) async throws(StorageError) -> Bool {
+        try await begin()
+        defer { connection.leave() }
+        return records.replaceSharedRecord(key, at: version, with: content, keptFor: duration)
+    }
+
+    func removeSharedRecord(_ key: String) async throws(StorageError) {
+        try await begin()
+        defer { connection.leave() }
+        records.removeSharedRecord(key)
     }
 }

@@ -4,6 +4,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -104,6 +105,34 @@ struct TransactionMomentTests {
         #expect(try await first.value.status == 200)
         try await served.set("b/1", n: 2)
         let commit = Served.commit("a/3", n: 1, transaction: token)
+        #expect(try await served.send(.post, ":commit", commit).status == 200)
+    }
+
+    @Test("Many concurrent reads of a transaction are consistent and not aborted by writes")
+    func overtakenTogether() async throws {
+        let upstream = InMemoryStorageAdapter(clock: TestClock())
+        // Each read has a moment of its own. The first ones end together, and others during one another.
+        let gate = Gate()
+        let store = MeddledStorageAdapter(
+            upstream,
+            afterReads: { number in
+                try await StorageClient(upstream).setDocument("b/1", ["n": .integer(number)])
+                if number <= 100 { try await gate.pass() }
+                for _ in 0..<20 { await Task.yield() }
+            }
+        )
+        let served = Served(store)
+        let token = try await served.begin()
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for n in 0..<100 {
+                group.addTask { try await served.read("a/\(n)", in: token).status }
+            }
+            try await waitUntil { gate.begunCount == 100 }
+            gate.open()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 100))
+        let commit = Served.commit("a/1", n: 1, transaction: token)
         #expect(try await served.send(.post, ":commit", commit).status == 200)
     }
 

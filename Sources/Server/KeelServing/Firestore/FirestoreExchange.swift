@@ -50,13 +50,29 @@ struct FirestoreExchange {
         guard body.members != nil else {
             throw FirestoreDecoding.flaw("the request is \(body.kindName) and should be an object")
         }
+        do throws(StorageError) {
+            return try await answerOnce(route, method)
+        } catch {
+            guard error.operation == TransactionTable.overtaken else { throw error }
+        }
+        // Another read of the transaction has been recorded. Those that it has overtaken are repeated one after the
+        // other, because together they would overtake each other again.
+        let token = try body.text("transaction") ?? items["transaction"] ?? ""
+        return try await transactions.turns.take(in: token) { () async throws(StorageError) in
+            try await answerAgain(route, method)
+        }
+    }
+
+    private func answerAgain(
+        _ route: FirestoreRoute,
+        _ method: HTTPRequest.Method
+    ) async throws(StorageError) -> ReplyBody {
         var attempts = 10
         while true {
             do throws(StorageError) {
                 return try await answerOnce(route, method)
             } catch {
-                // Repeats a read that was overtaken by a concurrent read of the same transaction. One of the reads has
-                // been recorded each time.
+                // New reads, and those of other servers, can overtake it.
                 guard error.operation == TransactionTable.overtaken else { throw error }
                 attempts -= 1
                 guard attempts > 0 else { throw TransactionTable.conflict(error) }

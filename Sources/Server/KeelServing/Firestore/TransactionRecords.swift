@@ -146,6 +146,8 @@ struct SharedTransactions: TransactionRecords {
     let adapter: any StorageAdapter
     let records: any SharedRecords
     let configuration: StorageServer.Configuration
+    /// Admits one change of a record at a time: of several at once, one succeeds, and all others have to try again.
+    let turns = TransactionTurns()
 
     func insert(_ transaction: OpenTransaction, as id: String) async throws(StorageError) {
         let isAdded = try await records.replaceSharedRecord(
@@ -160,6 +162,15 @@ struct SharedTransactions: TransactionRecords {
     }
 
     func change<Value: Sendable>(
+        _ id: String,
+        _ body: @Sendable (inout OpenTransaction) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        try await turns.take(in: id) { () async throws(StorageError) in
+            try await changeNow(id, body)
+        }
+    }
+
+    private func changeNow<Value: Sendable>(
         _ id: String,
         _ body: @Sendable (inout OpenTransaction) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {

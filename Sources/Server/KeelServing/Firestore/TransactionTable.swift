@@ -11,6 +11,8 @@ struct TransactionTable: Sendable {
     static let overtaken = "overtaken read"
 
     let records: any TransactionRecords
+    /// Admits the reads that another read of their transaction has overtaken.
+    let turns = TransactionTurns()
     private let adapter: any StorageAdapter
     private let configuration: StorageServer.Configuration
 
