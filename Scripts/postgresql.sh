@@ -62,8 +62,19 @@ if [ -n "$certificates" ]; then
     # The server refuses a key that others can read.
     chmod 600 "$folder"/data/*.key
 fi
-# Only now, because another program may take the port until the server does.
-port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
+# Only now, because another program may take the port until the server does. It is below the ports that the system
+# chooses itself, which other tests on a busy machine would take meanwhile.
+port="$(python3 -c '
+import random, socket
+for port in random.sample(range(10000, 30000), 1000):
+    with socket.socket() as attempt:
+        try:
+            attempt.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+    print(port)
+    break
+')"
 {
     printf '%s\n' "listen_addresses = '127.0.0.1'" "port = $port" "unix_socket_directories = ''" "fsync = off" \
         "max_connections = 200" "password_encryption = 'scram-sha-256'"

@@ -26,7 +26,7 @@ struct PostgreSQLServeTests {
         let database = try PostgreSQLServer.shared.get().database()
         var server = try ServedProcess(
             storage: database,
-            port: 0,
+            port: try await FreePort.find(),
             [
                 "--history", "1h", "--keep-changes", "1d", "--keep-removals-size", "64",
                 "--keep-receipts", "14d",
@@ -200,7 +200,11 @@ struct PostgreSQLServeTests {
     func kills() async throws {
         let database = try PostgreSQLServer.shared.get().database()
         let transport = AsyncHTTPClientTransport()
-        var servers = try (0..<2).map { _ in try ServedProcess(storage: database, port: 0) }
+        var servers: [ServedProcess] = []
+        for _ in 0..<2 {
+            let port = try await FreePort.find()
+            servers.append(try ServedProcess(storage: database, port: port))
+        }
         let listening = adapter(servers[0], over: transport).retrying(.patient)
         let writing = StorageClient(adapter(servers[1], over: transport).retrying(.patient))
         let count = 600

@@ -36,7 +36,11 @@ struct ServerFleetTests {
         _ work: @escaping @Sendable (_ port: Int, AsyncHTTPClientTransport) async throws -> Value
     ) async throws -> (value: Value, kills: Int) {
         let database = try PostgreSQLServer.shared.get().database()
-        var servers = try (0..<3).map { _ in try ServedProcess(storage: database, port: 0) }
+        var servers: [ServedProcess] = []
+        for _ in 0..<3 {
+            let port = try await FreePort.find()
+            servers.append(try ServedProcess(storage: database, port: port))
+        }
         let proxy = try await NginxProxy(before: servers.map(\.port))
         let transport = AsyncHTTPClientTransport()
         let port = proxy.port
@@ -299,7 +303,11 @@ struct ServerFleetTests {
         func start(_ port: Int) throws -> ServedProcess {
             try ServedProcess(storage: database, port: port, ["--drain", "1"])
         }
-        var servers = try (0..<3).map { _ in try start(0) }
+        var servers: [ServedProcess] = []
+        for _ in 0..<3 {
+            let port = try await FreePort.find()
+            servers.append(try start(port))
+        }
         let proxy = try await NginxProxy(before: servers.map(\.port))
         let transport = AsyncHTTPClientTransport()
         let client = Client(port: proxy.port, transport: transport)

@@ -39,7 +39,7 @@ struct ServerKillTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "store.sqlite").path
         let promises = Promises()
-        var server = try ServedProcess(file, port: 0, ["--history", "1h"])
+        var server = try ServedProcess(file, port: try await FreePort.find(), ["--history", "1h"])
         let transport = AsyncHTTPClientTransport()
         let adapter = FirestoreStorageAdapter(.patient(server.address), transport: transport)
 

@@ -14,6 +14,7 @@ import http.server
 import json
 import logging
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -70,11 +71,21 @@ def moto(signed):
     return port, key["AccessKeyId"], key["SecretAccessKey"], server.stop
 
 
+def free_port():
+    """Below the ports that the system chooses itself: other tests would take one of those before rclone listens."""
+    for port in random.sample(range(10_000, 30_000), 1_000):
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
+    sys.exit("there is no free port")
+
+
 def rclone(folder):
     os.makedirs(os.path.join(folder, BUCKET), exist_ok=True)
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    port = free_port()
     key, secret = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
     program = os.path.join(os.path.dirname(sys.executable), "rclone")
     process = subprocess.Popen(

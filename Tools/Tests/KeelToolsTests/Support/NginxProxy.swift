@@ -1,6 +1,4 @@
 import Foundation
-import NIOCore
-import NIOPosix
 import Testing
 
 /// nginx in front of three servers, with the settings of Documentation/PostgreSQL.md, but without TLS.
@@ -18,8 +16,8 @@ final class NginxProxy {
 
     /// Starts nginx; it may not listen yet.
     init(before ports: [Int]) async throws {
-        port = try await Self.freePort()
-        portHTTP2 = try await Self.freePort()
+        port = try await FreePort.find()
+        portHTTP2 = try await FreePort.find()
         folder = .temporaryDirectory.appending(path: "keel-nginx-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -65,13 +63,5 @@ final class NginxProxy {
         let end = try #require(text[start...].firstRange(of: "```")).lowerBound
         return text[start..<end].split(separator: "\n").filter { !$0.contains("ssl_certificate") }
             .joined(separator: "\n")
-    }
-
-    private static func freePort() async throws -> Int {
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(channel.localAddress?.port)
-        try await channel.close()
-        return port
     }
 }
