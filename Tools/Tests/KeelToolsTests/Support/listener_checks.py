@@ -4,6 +4,9 @@ import queue
 
 from google.cloud.firestore_v1.base_query import FieldFilter
 
+# The seconds after which a state counts as missing, also on a busy machine.
+PATIENCE = 120
+
 
 def add_to(check, same, refused):
     @check
@@ -16,14 +19,14 @@ def add_to(check, same, refused):
             states.put({document.id: document.get("n") for document in documents})
 
         watch = collection.where(filter=FieldFilter("n", ">", 0)).on_snapshot(receive)
-        same(states.get(timeout=10), {"a": 1})
+        same(states.get(timeout=PATIENCE), {"a": 1})
         batch = client.batch()
         batch.set(collection.document("b"), {"n": 2})
         batch.update(collection.document("a"), {"n": 10})
         batch.commit()
-        same(states.get(timeout=10), {"a": 10, "b": 2})
+        same(states.get(timeout=PATIENCE), {"a": 10, "b": 2})
         collection.document("b").update({"n": 0})
-        same(states.get(timeout=10), {"a": 10})
+        same(states.get(timeout=PATIENCE), {"a": 10})
         watch.unsubscribe()
 
     @check
@@ -33,11 +36,11 @@ def add_to(check, same, refused):
         watch = reference.on_snapshot(
             lambda documents, changes, time: states.put([found.to_dict() for found in documents])
         )
-        same(states.get(timeout=10), [])
+        same(states.get(timeout=PATIENCE), [])
         reference.set({"n": 1})
-        same(states.get(timeout=10), [{"n": 1}])
+        same(states.get(timeout=PATIENCE), [{"n": 1}])
         reference.delete()
-        same(states.get(timeout=10), [])
+        same(states.get(timeout=PATIENCE), [])
         watch.unsubscribe()
 
     @check
