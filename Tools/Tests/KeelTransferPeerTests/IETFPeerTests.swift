@@ -231,9 +231,9 @@ private final class Folder: Sendable {
         var client = NetworkClient.Configuration(baseURL: address)
         // NIOResumableUpload 1.35.2 answers a part and releases its connection in two separate tasks of another event
         // loop (respondAndDetach). A request on the connection between the two seems to receive no response until the
-        // client's timeout, 60 s by default.
-        client.idleTimeout = .milliseconds(500)
-        client.timeout = .milliseconds(500)
+        // client's timeout, 60 s by default. On a busy machine, a response takes long, and a lost one may be the last.
+        client.idleTimeout = .seconds(5)
+        client.timeout = .seconds(5)
         return ResumableUpload(
             of: url.appending(path: "film"),
             to: address,
