@@ -52,8 +52,9 @@ struct InterruptedTransferTests: MotoTests {
     func interrupted() async throws {
         let file = try file(20 << 20)
         let environment = server.environment(scratch.file("cache"))
+        // Each would take 40 seconds, enough to interrupt it on a busy machine too.
         let put = try TmuxTerminal(
-            ["files", "put", file.path, "\(root)/b", "--limit-rate", "2M"]
+            ["files", "put", file.path, "\(root)/b", "--limit-rate", "512K"]
                 + ["--part-size", "5", "--parallel", "1"],
             columns: 200,
             environment: environment
@@ -70,7 +71,7 @@ struct InterruptedTransferTests: MotoTests {
         let get = try TmuxTerminal(
             [
                 "files", "get", "\(root)/b", folder.appending(path: "b").path, "--limit-rate",
-                "2M",
+                "512K",
             ],
             columns: 200,
             environment: environment
