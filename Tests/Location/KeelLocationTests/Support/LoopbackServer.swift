@@ -76,13 +76,6 @@ final class LoopbackServer: Sendable {
         if let placeholder = state.withLock({ $0.placeholder.take() }) { close(placeholder) }
     }
 
-    /// Returns a port on which nothing listens currently.
-    static func freePort() throws -> UInt16 {
-        let (descriptor, port) = try listen(0)
-        close(descriptor)
-        return port
-    }
-
     /// The number of open connections.
     var clientCount: Int { state.withLock { $0.clients.count } }
 

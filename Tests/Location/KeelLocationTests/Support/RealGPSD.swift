@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -51,7 +52,7 @@ final class RealGPSD: Sendable {
         receiver = try LoopbackServer(
             onConnect: { client in Thread.detachNewThread { feed.run(client) } }
         )
-        port = try LoopbackServer.freePort()
+        port = try UInt16(PeerProcess.freePort())
         try start()
     }
 
