@@ -15,6 +15,13 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
         return given ?? UInt64.random(in: 1...9_999_999_999)
     }
 
+    /// Prints the chosen seed with the name of the test, and returns it.
+    package static func printedSeed(_ test: String = #function) -> UInt64 {
+        let seed = chosenSeed()
+        print("KEEL_SEED=\(seed) \(test)")
+        return seed
+    }
+
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

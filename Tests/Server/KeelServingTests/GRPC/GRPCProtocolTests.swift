@@ -144,7 +144,7 @@ struct GRPCProtocolTests {
     @Test("mutated requests are answered with a status")
     func fuzz() async throws {
         let served = Served()
-        var random = SeededRandom(seed: SeededRandom.chosenSeed())
+        var random = SeededRandom(seed: SeededRandom.printedSeed())
         let write = try FirestoreProtobuf.bytes(
             [
                 "database": .string(Served.database),

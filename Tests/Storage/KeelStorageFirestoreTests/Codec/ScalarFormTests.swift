@@ -31,7 +31,7 @@ struct ScalarFormTests {
 
     @Test("any time is decoded unchanged")
     func anyTime() {
-        var random = SeededRandom(seed: SeededRandom.chosenSeed())
+        var random = SeededRandom(seed: SeededRandom.printedSeed())
         let usual: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
         for range in [usual, Int64.min...Int64.max] {
             for _ in 0..<3000 {
@@ -69,7 +69,7 @@ struct ScalarFormTests {
 
     @Test("bytes are decoded unchanged in both alphabets and without padding")
     func base64() {
-        var random = SeededRandom(seed: SeededRandom.chosenSeed())
+        var random = SeededRandom(seed: SeededRandom.printedSeed())
         for length in 0..<200 {
             let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
             let text = Base64.encode(bytes)
@@ -92,7 +92,7 @@ struct ScalarFormTests {
     @Test("any field path is decoded unchanged")
     func fieldPaths() throws {
         let decoding = FirestoreDecoding(database: "d")
-        var random = SeededRandom(seed: SeededRandom.chosenSeed())
+        var random = SeededRandom(seed: SeededRandom.printedSeed())
         let pieces = ["a", "B", "_", "0", ".", "`", "\\", " ", "\u{e9}", "e\u{301}", "\u{1f600}"]
         for _ in 0..<2000 {
             let names = (0..<Int.random(in: 1...3, using: &random)).map { _ in
@@ -110,7 +110,7 @@ struct ScalarFormTests {
     func documentNames() throws {
         let encoding = FirestoreEncoding(database: "projects/p/databases/(default)")
         let decoding = FirestoreDecoding(database: "projects/p/databases/(default)")
-        var source = FuzzSource(seed: SeededRandom.chosenSeed(), name: "fuzz")
+        var source = FuzzSource(seed: SeededRandom.printedSeed(), name: "fuzz")
         for _ in 0..<500 {
             let path = source.path()
             #expect(try decoding.path(of: encoding.name(of: path)) == path)

@@ -60,7 +60,7 @@ struct ValueRoundTripTests {
 
     @Test("doubles are decoded unchanged")
     func doubles() throws {
-        var random = SeededRandom(seed: SeededRandom.chosenSeed())
+        var random = SeededRandom(seed: SeededRandom.printedSeed())
         for _ in 0..<3000 {
             let number = Double(bitPattern: random.next())
             let json = try sent(Self.encoding.value(.double(number)))
