@@ -2,7 +2,7 @@ import KeelCache
 import Testing
 
 /// The policy sees only a sample of a cache's reads, and only those of one shard.
-@Suite("Hit ratios of whole caches", .timeLimit(.minutes(1)))
+@Suite("Hit ratios of whole caches", .timeLimit(.minutes(10)))
 struct CacheHitRatioTests {
     private func read(_ keys: some Sequence<Int>, of cache: Cache<Int, Int>) -> Double {
         let before = cache.statistics

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeelFiles
 
-@Suite("Local store with many files", .timeLimit(.minutes(2)))
+@Suite("Local store with many files", .timeLimit(.minutes(10)))
 struct LargeFolderTests {
     private let scratch: TemporaryFolder
 

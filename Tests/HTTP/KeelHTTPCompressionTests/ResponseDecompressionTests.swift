@@ -201,7 +201,7 @@ struct ResponseDecompressionTests {
     }
 }
 
-@Suite("Compression of large bodies", .timeLimit(.minutes(2)))
+@Suite("Compression of large bodies", .timeLimit(.minutes(10)))
 struct LargeBodyTests {
     /// Returns zeros compressed by `RequestCompression`.
     private func zeros(_ megabytes: Int) async throws -> [UInt8] {

@@ -3,7 +3,7 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-@Suite("Cost of counts", .timeLimit(.minutes(1)))
+@Suite("Cost of counts", .timeLimit(.minutes(10)))
 struct CountTests {
     private static func adapter() async throws -> SQLiteStorageAdapter {
         let adapter = try TemporaryFolder().adapter()

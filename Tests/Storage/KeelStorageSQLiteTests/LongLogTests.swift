@@ -6,7 +6,7 @@ import KeelStorageSQLite
 import KeelTestKit
 import Testing
 
-@Suite("A long write-ahead log", .timeLimit(.minutes(2)))
+@Suite("A long write-ahead log", .timeLimit(.minutes(10)))
 struct LongLogTests {
     private let folder: TemporaryFolder
 

@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 /// Work that blocks its thread, in as many tasks as would occupy all threads that run tasks.
-@Suite("Long work on an SQLite store", .timeLimit(.minutes(2)))
+@Suite("Long work on an SQLite store", .timeLimit(.minutes(10)))
 struct LongWorkTests {
     /// Blocks the thread that opens or seals a body after a number of them, until it is released.
     private final class BlockingSealing: ByteSealing {

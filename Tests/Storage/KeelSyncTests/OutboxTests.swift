@@ -7,7 +7,7 @@ import KeelTestSupport
 import Synchronization
 import Testing
 
-@Suite("Outbox", .timeLimit(.minutes(1)))
+@Suite("Outbox", .timeLimit(.minutes(10)))
 struct OutboxTests {
     private let wall = Wall()
     private let storage: StorageClient

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeelServing
 
-@Suite("First documents of large targets", .timeLimit(.minutes(2)))
+@Suite("First documents of large targets", .timeLimit(.minutes(10)))
 struct ListenLoadTests {
     private static let notes = ListenTarget.Content.query(DocumentQuery("notes"))
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeelServing
 
-@Suite("Room for what streams of changes read", .timeLimit(.minutes(2)))
+@Suite("Room for what streams of changes read", .timeLimit(.minutes(10)))
 struct ListenRoomTests {
     private static let notes = ListenTarget.Content.query(DocumentQuery("notes"))
     /// A target that is read at once.

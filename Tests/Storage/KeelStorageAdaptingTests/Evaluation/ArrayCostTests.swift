@@ -3,7 +3,7 @@ import KeelStorageAdapting
 import KeelTestKit
 import Testing
 
-@Suite("Cost of arrays", .timeLimit(.minutes(1)))
+@Suite("Cost of arrays", .timeLimit(.minutes(10)))
 struct ArrayCostTests {
     @Test("The work of adding and removing elements grows like the array, not like its square")
     func isLinear() throws {
