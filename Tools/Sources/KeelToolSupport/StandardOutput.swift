@@ -6,7 +6,8 @@ package enum StandardOutput {
     /// If the reader has closed its end, such as `head`, SIGPIPE ends the process, which shells report as 141, even if
     /// a library ignores the signal.
     ///
-    /// - Throws: ``ToolError`` if the output is full or cannot be written.
+    /// - Throws: ``ToolError`` if the output is full or cannot be written; `CancellationError` if the task is canceled
+    ///   while the reader reads nothing.
     package static func write(_ bytes: some DataProtocol) throws {
         try write(bytes, to: STDOUT_FILENO, named: "standard output")
     }
@@ -28,29 +29,42 @@ package enum StandardOutput {
         to descriptor: Int32,
         named name: String
     ) throws {
+        let most = mostBytesAtOnce(to: descriptor)
         for region in bytes.regions {
-            var (done, problem) = (0, Int32(0))
-            region.withUnsafeBytes { buffer in
-                while done < buffer.count, problem == 0 {
-                    let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
+            try region.withUnsafeBytes { buffer in
+                var done = 0
+                while done < buffer.count {
+                    // Unlike writing, the wait ends at an interruption.
+                    var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    while poll(&state, 1, 100) <= 0 { try Task.checkCancellation() }
+                    let rest = UnsafeRawBufferPointer(rebasing: buffer[done...].prefix(most))
                     let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
-                    if count >= 0 { done += count } else { problem = wait(for: descriptor) }
+                    guard count < 0 else {
+                        done += count
+                        continue
+                    }
+                    let problem = errno
+                    if problem == EPIPE { endByBrokenPipe() }
+                    guard [EINTR, EAGAIN, EWOULDBLOCK].contains(problem) else {
+                        throw error(problem, name)
+                    }
                 }
             }
-            if problem != 0 { throw error(problem, name) }
         }
     }
 
-    /// Waits after a failed write; returns the number of the error, or 0 if the write can be repeated.
-    private static func wait(for descriptor: Int32) -> Int32 {
-        let problem = errno
-        if problem == EPIPE { endByBrokenPipe() }
-        if problem == EAGAIN || problem == EWOULDBLOCK {
-            var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            _ = poll(&state, 1, -1)
-            return 0
+    /// Returns the number of bytes that do not block a descriptor that accepts any.
+    private static func mostBytesAtOnce(to descriptor: Int32) -> Int {
+        var status = stat()
+        guard fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG else {
+            return .max
         }
-        return problem == EINTR ? 0 : problem
+        // PIPE_BUF.
+        #if os(Linux)
+        return 4096
+        #else
+        return 512
+        #endif
     }
 
     private static func endByBrokenPipe() -> Never {

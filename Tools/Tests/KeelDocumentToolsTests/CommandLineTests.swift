@@ -2,6 +2,7 @@ import Foundation
 import KeelDocumentTools
 import KeelStorage
 import KeelStorageSQLite
+import KeelTestKit
 import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
@@ -334,6 +335,33 @@ struct CommandLineTests {
         watch.interrupt()
         let end = watch.wait()
         #expect(end.code == 0)
+    }
+
+    @Test(
+        "Control-C ends watching also while it waits for its reader",
+        arguments: [["watch", "c"], ["query", "c", "--watch"], ["shell"]]
+    )
+    func stalledReader(_ command: [String]) async throws {
+        let scratch = try Scratch()
+        let store = scratch.file("s.sqlite").path
+        let adapter = try SQLiteStorageAdapter.opened(at: store, for: .creating)
+        let client = StorageClient(adapter)
+        // Together more than a pipe holds.
+        let text = String(repeating: "long ", count: 10_000)
+        for number in 0..<10 {
+            try await client.setDocument("c/\(number)", ["text": .string(text)])
+        }
+        try adapter.close()
+        let watch = try KeelProcess(
+            ["documents"] + command + ["--storage", store],
+            input: "watch c\n"
+        )
+        #expect(watch.nextLine().contains("c/0"))
+        watch.interrupt()
+        try await waitUntil { !watch.isRunning }
+        let code = watch.wait().code
+        // A signal that the shell notices only after the line ends the shell.
+        #expect(code == 0 || code == 130 && command == ["shell"])
     }
 
     @Test("The indexes of a file are listed and deleted by name")
