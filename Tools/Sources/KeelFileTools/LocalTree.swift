@@ -6,22 +6,27 @@ struct LocalTree {
     /// The files by their relative paths, sorted by bytes.
     private(set) var files: [(names: String, byteCount: Int, modified: Date)] = []
     /// The relative paths of links, which may lead out of the folder, pipes and devices, and of entries that cannot be
-    /// examined, such as names that are not UTF-8.
+    /// examined, such as names that are not UTF-8, or are gone meanwhile.
     private(set) var skipped: [String] = []
     /// The relative paths of subfolders that cannot be read, with a final `/`, and the reasons.
     private var unreadable: [(names: String, reason: String)] = []
     private let folder: String
 
     /// Reads a folder; throws `ToolError` with the advice if the path does not name one.
+    ///
+    /// `list` returns the names in a folder.
     init(
         _ folder: String,
-        advice: String = "Omit --recursive to copy a file, or check the path."
+        advice: String = "Omit --recursive to copy a file, or check the path.",
+        list: (String) throws -> [String] = {
+            try FileManager.default.contentsOfDirectory(atPath: $0)
+        }
     ) throws {
         guard Self.isFolder(folder) else {
             throw ToolError("“\(folder)” is not a folder", advice: advice)
         }
         self.folder = folder
-        read(folder, below: "")
+        read(folder, below: "", list)
         files.sort { $0.names.utf8.lexicographicallyPrecedes($1.names.utf8) }
         skipped.sort()
     }
@@ -39,10 +44,17 @@ struct LocalTree {
         )
     }
 
-    private mutating func read(_ folder: String, below prefix: String) {
+    private mutating func read(
+        _ folder: String,
+        below prefix: String,
+        _ list: (String) throws -> [String]
+    ) {
         let names: [String]
         do {
-            names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            names = try list(folder)
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile && !prefix.isEmpty {
+            skipped.append(String(Substring(prefix.utf8.dropLast())))
+            return
         } catch {
             unreadable.append((prefix, ToolError.reason(error)))
             return
@@ -61,7 +73,7 @@ struct LocalTree {
                 let size = (attributes[.size] as? NSNumber)?.intValue ?? 0
                 let modified = attributes[.modificationDate] as? Date ?? .distantPast
                 files.append((prefix + name, size, modified))
-            case .typeDirectory?: read(path, below: prefix + name + "/")
+            case .typeDirectory?: read(path, below: prefix + name + "/", list)
             default: skipped.append(prefix + name)
             }
         }

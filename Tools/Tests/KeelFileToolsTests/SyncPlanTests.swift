@@ -1,9 +1,11 @@
 import Foundation
 import HTTPTypes
-import KeelFileTools
 import KeelTestKit
+import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
+
+@testable import KeelFileTools
 
 @Suite("The plan of a sync")
 struct SyncPlanTests {
@@ -63,5 +65,29 @@ struct SyncPlanTests {
         )
         #expect(plan.copies.map(\.to.description) == ["s3://target/b", "s3://target/d"])
         #expect(plan.unchangedCount == 2)
+    }
+
+    @Test("A subfolder that is gone when it is read is skipped, but not the folder itself")
+    func vanishedFolders() throws {
+        let scratch = try Scratch()
+        let folder = scratch.file("folder").path
+        for name in ["gone", "kept"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/\(name)",
+                withIntermediateDirectories: true
+            )
+            try Data("x".utf8).write(to: URL(filePath: "\(folder)/\(name)/file"))
+        }
+        func tree(without vanished: String) throws -> LocalTree {
+            try LocalTree(folder) { path in
+                if path == vanished { try FileManager.default.removeItem(atPath: path) }
+                return try FileManager.default.contentsOfDirectory(atPath: path)
+            }
+        }
+        let read = try tree(without: "\(folder)/gone")
+        try read.requireReadable()
+        #expect(read.files.map(\.names) == ["kept/file"] && read.skipped == ["gone"])
+        let unread = try tree(without: folder)
+        #expect(throws: ToolError.self) { try unread.requireReadable() }
     }
 }
