@@ -236,6 +236,21 @@ struct FilesSyncTests: MotoTests {
         #expect(!FileManager.default.fileExists(atPath: outside.appending(path: "x").path))
     }
 
+    @Test("What is skipped is reported also if a file fails")
+    func skippedBesideFailure() throws {
+        let folder = try tree("a", ["link/x": "x", "y": "y"])
+        #expect(try keel("sync", folder.path, root).code == 0)
+        // A folder has the name of a file.
+        let target = try tree("target", ["y/inside": "i"])
+        try FileManager.default.createSymbolicLink(
+            at: target.appending(path: "link"),
+            withDestinationURL: folder
+        )
+        let sync = try keel("sync", root, target.path)
+        #expect(sync.code == 1 && sync.errors.contains("\(root)/y"), "\(sync.errors)")
+        #expect(sync.errors.contains("“link/x” was skipped"), "\(sync.errors)")
+    }
+
     @Test("What is skipped in the source is not deleted in the target")
     func skippedSources() throws {
         let folder = try tree("a", ["x": "x", "b/y": "y", "z": "z"])

@@ -79,6 +79,7 @@ struct FilesSyncCommand: AsyncParsableCommand {
                 )
             }
             planning.finish()
+            BucketOptions.remark(on: plan.skipped, output)
             if !command.delete { plan.keepOthers() }
             if command.dryRun {
                 try command.show(plan, output)
@@ -118,7 +119,6 @@ struct FilesSyncCommand: AsyncParsableCommand {
                     )
                 }
             }
-            BucketOptions.remark(on: plan.skipped, output)
             return plan.skipped.isEmpty ? .done : .findings
         }
     }
