@@ -23,6 +23,8 @@ package struct FileTransfers: Sendable {
         /// is behind a link.
         package var skipped: [String] = []
         package var failures: [Failure] = []
+        /// The error that ended the list of the files, if a file has failed, too.
+        package var listFailure: (any Error)?
     }
 
     package struct Failure: Sendable {
@@ -178,7 +180,7 @@ package struct FileTransfers: Sendable {
     }
 
     /// Copies files concurrently until one fails or `next` throws, whose error is thrown once the files in progress are
-    /// completed.
+    /// completed, or is in the report if one of them has failed.
     func copyEach(
         _ meter: CopyMeter,
         _ options: Options,
@@ -224,9 +226,10 @@ package struct FileTransfers: Sendable {
                 failures.append(Failure(from: ended.from, error: error))
                 pair = nil
             }
-            if let listFailure { throw listFailure }
+            if let listFailure, failures.isEmpty { throw listFailure }
             var report = meter.report
             report.failures = failures
+            report.listFailure = listFailure
             return report
         }
     }

@@ -66,4 +66,23 @@ struct FailedListTests {
         #expect(report.failures.count == 1 && report.fileCount == 0)
         #expect(!FileManager.default.fileExists(atPath: second))
     }
+
+    @Test("A file that has failed is named also if the list fails after it")
+    func failsTwice() async throws {
+        let scratch = try Scratch()
+        let missing = FilePlace.bucket(name: "bucket", key: "missing")
+        let target = scratch.file("target")
+        let meter = CopyMeter { _ in }
+        var isListed = false
+        let report = try await transfers().copyEach(meter, FileTransfers.Options()) {
+            guard !isListed else {
+                try await waitUntil { meter.hasFailed }
+                throw ToolError("the list failed", advice: "List it again.")
+            }
+            isListed = true
+            return (from: missing, to: .local(path: target.path))
+        }
+        #expect(report.failures.map(\.from) == [missing])
+        #expect((report.listFailure as? ToolError)?.message == "the list failed")
+    }
 }

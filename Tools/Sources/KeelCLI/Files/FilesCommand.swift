@@ -255,6 +255,7 @@ struct BucketOptions: ParsableArguments {
             for failure in report.failures {
                 output.failure(failure.error, about: failure.from.description)
             }
+            if let error = report.listFailure { throw error }
             if !report.failures.isEmpty { return .failed }
             return report.skipped.isEmpty ? .done : .findings
         }
