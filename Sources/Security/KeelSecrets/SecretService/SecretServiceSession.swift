@@ -33,7 +33,8 @@ struct SecretServiceSession {
             }
             if let bytes {
                 try store(bytes, under: name, in: service)
-            } else {
+            } else if expectation != .absent {
+                // Otherwise, another process may have added the secret since it was compared.
                 try clear(name, of: service)
             }
             return true
