@@ -36,6 +36,29 @@ struct OutputTests {
         #expect(lines.contains { $0.hasPrefix("    `") || $0.hasPrefix("    Data → Domain") })
     }
 
+    @Test(
+        "A user that is a part of what it must not use has the name of the user",
+        arguments: [
+            ("B", "`**/Models/**` uses `B`, which is `Data`."),
+            ("C", "`**/Models/**` reaches `Data`: `**/Models/**` → `Notes` → `Data`."),
+        ]
+    )
+    func overlap(used: String, message: String) throws {
+        let report = try TemporaryProject([
+            "keel-lint.yml": """
+            version: 1
+            layers:
+              - {name: Data, paths: [Notes/Data], uses: any}
+            contracts:
+              - {name: models-alone, type: forbidden, from: ["**/Models/**"], to: [Data]}
+            """,
+            "Notes/Data/Models/A.swift": "struct A { let used: \(used) }\n",
+            "Notes/Data/B.swift": "struct B {}\n",
+            "Notes/C.swift": "struct C { let b: B }\n",
+        ]).lint()
+        #expect(report.findings.map(\.message) == [message])
+    }
+
     @Test("JSON contains every finding with all details")
     func json() throws {
         let report = try sample()

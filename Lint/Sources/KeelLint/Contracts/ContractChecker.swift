@@ -50,6 +50,7 @@ struct ContractChecker {
         return broken(
             contract,
             graph,
+            user: { member(from, $0) },
             starts: { $0.hasPrefix(marks.from) || $0.hasPrefix(marks.both) },
             ends: { _, end in
                 end.hasPrefix(marks.to) || end.hasPrefix(marks.both) || isModule(end, in: to)
@@ -129,16 +130,18 @@ struct ContractChecker {
                 first.use,
                 symbol: names.joined(separator: " → "),
                 "\(names.joined(separator: " → ")): these form a cycle.",
-                path: path(from: last.to, circle)
+                path: path(from: Self.shown(last.to), circle)
             )
         }
     }
 
     // MARK: Findings
 
+    /// `user` returns the name of a start in messages, given a file in it; nil for that of its part.
     private func broken(
         _ contract: Contract,
         _ graph: UseGraph,
+        user: (SourceFile) -> String? = { _ in nil },
         starts: (String) -> Bool,
         ends: (String, String) -> Bool,
         over: (String) -> Bool = { _ in true }
@@ -146,6 +149,9 @@ struct ContractChecker {
         var found: [Finding] = []
         var direct: Set<[String]> = []
         var seen: Set<[String]> = []
+        func shownUser(_ use: Project.Use, _ part: String) -> String {
+            Self.shown(user(project.files[use.file]) ?? part)
+        }
         for (use, from, to) in graph.crossings where starts(from) && ends(from, to) {
             direct.insert([from, to])
             guard seen.insert([String(use.file), use.symbol, use.shown]).inserted else { continue }
@@ -154,7 +160,7 @@ struct ContractChecker {
                     contract,
                     use,
                     symbol: use.symbol,
-                    "\(Self.shown(from)) uses \(use.shown), which is \(Self.shown(to))."
+                    "\(shownUser(use, from)) uses \(use.shown), which is \(Self.shown(to))."
                 )
             )
         }
@@ -171,17 +177,18 @@ struct ContractChecker {
                 }
             ), let first = way.first, let last = way.last {
                 reached.insert(last.to)
-                let names = ([start] + way.map(\.to)).map(Self.shown)
+                let shownStart = shownUser(first.use, start)
+                let names = [shownStart] + way.map { Self.shown($0.to) }
                 found.append(
                     finding(
                         contract,
                         first.use,
                         symbol: names.joined(separator: " → "),
                         """
-                        \(Self.shown(start)) reaches \(Self.shown(last.to)): \
+                        \(shownStart) reaches \(Self.shown(last.to)): \
                         \(names.joined(separator: " → ")).
                         """,
-                        path: path(from: start, way)
+                        path: path(from: shownStart, way)
                     )
                 )
             }
@@ -195,7 +202,7 @@ struct ContractChecker {
     }
 
     private func path(from start: String, _ way: [UseGraph.Step]) -> [String] {
-        project.path(way.map { (Self.shown($0.to), $0.use) }, from: Self.shown(start))
+        project.path(way.map { (Self.shown($0.to), $0.use) }, from: start)
     }
 
     private func finding(
