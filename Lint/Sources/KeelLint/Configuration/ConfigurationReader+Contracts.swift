@@ -84,7 +84,11 @@ extension ConfigurationReader {
                 )
                 return .targets
             }
-            return .folders(String(word.dropFirst("folders in ".count)))
+            // Paths of files begin with no `./`.
+            var folder = word.dropFirst("folders in ".count)
+            while folder.hasPrefix("./") { folder = folder.dropFirst(2) }
+            while folder.hasSuffix("/") { folder = folder.dropLast() }
+            return .folders(String(folder))
         }
     }
 }
