@@ -50,6 +50,14 @@ struct EmptyMatches {
             }
         }
         for rule in configuration.naming where rule.line > 1 {
+            if !rule.roles.isEmpty,
+                rule.roles.isDisjoint(with: configuration.layers.compactMap(\.role))
+            {
+                let roles = rule.roles.map(\.rawValue).sorted().joined(separator: ", ")
+                found.append(
+                    finding(rule.line, "naming \(roles)", "`roles: [\(roles)]` of a naming rule")
+                )
+            }
             for glob in rule.files where !hasSource({ glob.matches(path: $0.path) }) {
                 found.append(
                     finding(rule.line, "naming \(glob)", "The files `\(glob)` of a naming rule")
