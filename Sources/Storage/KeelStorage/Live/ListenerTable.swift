@@ -57,6 +57,7 @@ package struct ListenerTable: Sendable {
         nextID += 1
         let id = nextID
         subscriptions[id] = subscription
+        subscription.setLost(isLost)
         interested.insert(id, for: subscription.scope)
         return (id, include(id, subscription.scope))
     }

@@ -148,6 +148,26 @@ struct ListenerTableTests {
         }
     }
 
+    @Test("a listener added during an outage is told of it and of its end")
+    func lost() throws {
+        var table = ListenerTable()
+        let first = table.subscribe(listener(.document("a/1")))
+        _ = table.activate(first.id, at: cursor(1))
+        _ = try next(&table)
+        _ = table.miss(of: table.generation, isLost: true)
+        let late = listener(.document("a/2"))
+        _ = table.activate(table.subscribe(late).id, at: cursor(1))
+        for isLost in [true, false] {
+            guard case .connection? = late.take() else {
+                Issue.record("the listener was told nothing")
+                return
+            }
+            #expect(late.isLost == isLost)
+            _ = try next(&table)
+            _ = table.deliver(page(2), of: table.generation)
+        }
+    }
+
     @Test("many conditions are replaced by entire collections")
     func conditions() throws {
         var table = ListenerTable()
