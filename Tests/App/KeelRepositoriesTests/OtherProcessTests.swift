@@ -30,11 +30,15 @@ struct OtherProcessTests {
         )
     }
 
-    static func version(by call: Call, in places: EntityRepository<Place>) async throws -> Int? {
+    static func version(
+        by call: Call,
+        in places: EntityRepository<Place>,
+        _ policy: FetchPolicy = .networkOnly
+    ) async throws -> Int? {
         switch call {
-        case .entity: try await places.entity("1", .networkOnly).version
-        case .all: try await places.all(.networkOnly).first?.version
-        case .search: try await places.search("1").first?.version
+        case .entity: try await places.entity("1", policy).version
+        case .all: try await places.all(policy).first?.version
+        case .search: try await places.search("1", policy).first?.version
         }
     }
 
@@ -136,6 +140,36 @@ struct OtherProcessTests {
         readsLeft.change { $0 = read }
         _ = try await app.places.all(.networkOnly)
         #expect(try await widget.places.entity("2", .cacheOnly).version == 1)
+    }
+
+    @Test(
+        "The first read after another process has sent a change loads it, even if its copy was removed",
+        arguments: Call.allCases
+    )
+    func loadsSentChanges(call: Call) async throws {
+        let user = Watched("ann")
+        let world = PlaceWorld(
+            ledger: { CollectionFetchLedger($0) },
+            identity: { user.value },
+            outbox: { Outbox($0) }
+        )
+        let places = world.places
+        world.service.set("1", 1)
+        try await places.saveOffline(Place(id: "1", version: 2))
+        user.change { $0 = "ben" }
+        _ = try await places.all()
+        // Nothing of Ben's is unsent.
+        let calls = world.service.callCount
+        _ = try await places.all()
+        #expect(world.service.callCount == calls)
+        user.change { $0 = "ann" }
+        // The second load finds the service's version on the device.
+        for _ in 1...2 {
+            #expect(try await Self.version(by: call, in: places, .cacheFirst()) == 1)
+        }
+        try await Self.send(from: world)
+        world.service.set("1", 2)
+        #expect(try await Self.version(by: call, in: places, .cacheFirst()) == 2)
     }
 }
 

@@ -26,6 +26,8 @@ public struct Resource<Value: Sendable>: Sendable {
         let value: Value
         /// The tags of resources whose copies change when this is stored.
         let changes: Set<String>
+        /// Whether the service may have lacked changes of this device, so that the value does not count as fetched.
+        var isEarly = false
         let store: @Sendable () async throws(DataSourceError) -> Void
     }
 
@@ -145,6 +147,7 @@ public struct Resource<Value: Sendable>: Sendable {
             return .init(
                 value: try mapped(arrival.value),
                 changes: arrival.changes,
+                isEarly: arrival.isEarly,
                 store: arrival.store
             )
         } read: { question async throws(DataSourceError) in

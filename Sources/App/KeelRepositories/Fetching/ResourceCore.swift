@@ -277,7 +277,11 @@ final class ResourceCore: Sendable {
                 guard try await self.isUnchanged(resource, since: start) else { return false }
                 try await store()
                 let ledger = self.ledger(of: resource)
-                try await ledger.record(resource.place, at: self.now(), tags: resource.tags)
+                if arrival.isEarly {
+                    try await ledger.invalidate([resource.key])
+                } else {
+                    try await ledger.record(resource.place, at: self.now(), tags: resource.tags)
+                }
                 // An invalidation waits for no turn, and may have come while the response was being kept.
                 let isCurrent = await self.isValid(resource, since: start)
                 if !isCurrent {

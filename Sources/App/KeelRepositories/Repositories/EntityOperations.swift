@@ -41,4 +41,9 @@ struct EntityNames: Sendable {
     func outboxKey(_ id: String, _ owner: String?) -> String {
         owner.map { "\(key(id)) of \($0)" } ?? key(id)
     }
+
+    /// Whether one of these keys in an outbox is that of a user's change of an entity.
+    func hasChange(in keys: some Sequence<String>, of owner: String?) -> Bool {
+        keys.contains { $0.hasPrefix(lists) && $0.hasSuffix(owner.map { " of \($0)" } ?? "") }
+    }
 }

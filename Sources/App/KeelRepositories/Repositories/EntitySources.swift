@@ -59,8 +59,10 @@ where Local.Element: DomainConvertible {
         let dto = Resource<DTO>(names.key(id), tags: [names.name]) {
             () async throws(DataSourceError) in
             let request = order.begin()
+            let isEarly = try await isUnsent(key)
             let dto = try await fetched(id, key, owner, request)
-            return .init(value: dto, changes: changes) { () async throws(DataSourceError) in
+            return .init(value: dto, changes: changes, isEarly: isEarly) {
+                () async throws(DataSourceError) in
                 if try await isChangedHere(id, key) { return }
                 if order.isOvertaken(request, key) { return }
                 try await local.save(dto)
@@ -170,7 +172,9 @@ where Local.Element: DomainConvertible {
                 order.isOvertaken(request)
                 ? try await local.findAll()
                 : try await merged(all, protecting: protected, owner)
-            return .init(value: dtos, changes: [names.name]) { () async throws(DataSourceError) in
+            let isEarly = names.hasChange(in: before.keys, of: owner)
+            return .init(value: dtos, changes: [names.name], isEarly: isEarly) {
+                () async throws(DataSourceError) in
                 if order.isOvertaken(request) { return }
                 // Before the outbox is read: another process may add an entity to both in between.
                 let kept = try await local.findAll().map(id)
@@ -258,7 +262,9 @@ where Local.Element: DomainConvertible {
                 isAll: false
             )
             let changes = Set(dtos.map { names.key(id($0)) } + [names.lists])
-            return .init(value: dtos, changes: changes) { () async throws(DataSourceError) in
+            let isEarly = names.hasChange(in: before.keys, of: owner)
+            return .init(value: dtos, changes: changes, isEarly: isEarly) {
+                () async throws(DataSourceError) in
                 answers.setSynchronously(dtos.map(id), for: place)
                 if order.isOvertaken(request) { return }
                 let protected = try await unreplaced(by: request)

@@ -11,7 +11,8 @@ public import KeelSync
 /// }
 /// ```
 ///
-/// Until the service has accepted a change, its responses do not replace the changed entity. A
+/// Until the service has accepted a change, its responses do not replace the changed entity, and
+/// the entity and the lists stay stale, so that the first read afterwards asks the service. A
 /// rejected change moves to the outbox's `rejected()`, and the next fetch restores the service's
 /// state; with the outbox's rejection `holdsKey` the change stays until it is resolved.
 public struct OfflineWrites<DTO: Sendable>: Sendable {
