@@ -125,6 +125,32 @@ struct MemorySharingTests {
         }
     }
 
+    @Test("During an outage of the change log, the store is read, and memory only if that fails")
+    func readsStoreDuringOutages() async throws {
+        let world = PlaceWorld()
+        try await world.put("1", 1)
+        _ = try await world.places.entity("1", .cacheOnly)
+        world.store.failChanges(.unavailable)
+        // The next change ends the request that waits for changes.
+        try await world.put("1", 2)
+        try await waitUntil { try await world.places.entity("1", .cacheOnly).version == 2 }
+        try await world.put("1", 3)
+        #expect(try await world.places.entity("1", .cacheOnly).version == 3)
+        world.store.failReads(.unavailable)
+        #expect(try await world.places.entity("1", .cacheOnly).version == 3)
+        world.store.failReads(.corrupted)
+        await #expect(throws: RepositoryError.self) {
+            try await world.places.entity("1", .cacheOnly)
+        }
+        world.store.failReads(nil)
+        world.store.failChanges(nil)
+        try await waitUntil {
+            let reads = world.store.readCount
+            _ = try await world.places.entity("1", .cacheOnly)
+            return world.store.readCount == reads
+        }
+    }
+
     @Test("A released memory stops listening")
     func endsListening() async throws {
         let world = PlaceWorld(memory: nil)

@@ -24,7 +24,8 @@ internal import Foundation
 ///   began, even if another read was in progress;
 /// - changes that another repository or process makes to a collection take effect when the store's change log delivers
 ///   them: with SQLite, immediately in the same process, and some milliseconds later in another;
-/// - while the log cannot be followed, or if a store has none, the store is read each time.
+/// - while the log cannot be followed, or if a store has none, the store is read each time; during an outage of
+///   both, the value that was read last is returned.
 ///
 /// Other kinds of sources and ledgers report no changes: make them through the loader, or call
 /// ``ResourceLoader/invalidate(_:)``.
@@ -74,7 +75,7 @@ public final class ResourceMemory: Sendable {
 
     func peek<Value>(_ resource: Resource<Value>) -> Remembered<Value>? {
         let found = cache(of: Value.self).peek(resource.place)
-        let isHit = found.map { isCurrent($0) } ?? false
+        let isHit = found.map { isCurrent($0, evenIfLost: false) } ?? false
         counts.withLock { if isHit { $0.hits += 1 } else { $0.misses += 1 } }
         return isHit ? found : nil
     }
@@ -86,12 +87,20 @@ public final class ResourceMemory: Sendable {
         _ read: @escaping @Sendable () async throws(DataSourceError) -> Remembered<Value>
     ) async throws(DataSourceError) -> Remembered<Value> {
         for scope in scopes where await !follow(scope) { return try await read() }
-        // A caller that joined an outdated read must read again.
-        for _ in 0..<3 {
-            let found = try await share(resource, read)
-            if isCurrent(found) { return found }
+        do throws(DataSourceError) {
+            // A caller that joined an outdated read must read again.
+            for _ in 0..<3 {
+                let found = try await share(resource, read)
+                if isCurrent(found) { return found }
+            }
+            return try await read()
+        } catch {
+            // As nobody can read the store now, the value may lack changes.
+            guard error.storageError?.isTransient == true,
+                let found = cache(of: Value.self).peek(resource.place), isCurrent(found)
+            else { throw error }
+            return found
         }
-        return try await read()
     }
 
     /// Removes copies with one of these tags, and discards reads in progress.
@@ -135,11 +144,18 @@ public final class ResourceMemory: Sendable {
         return found
     }
 
-    private func isCurrent<Value>(_ found: Remembered<Value>) -> Bool {
+    private func isCurrent<Value>(
+        _ found: Remembered<Value>,
+        evenIfLost: Bool = true
+    ) -> Bool {
         found.marks.allSatisfy { mark in
             let place = FollowedPlace(mark.scope)
             guard let watch = watches.withLock({ $0.byPlace[place] }) else { return false }
-            return watch.isCurrent(mark.scope.document, since: mark.position)
+            return watch.isCurrent(
+                mark.scope.document,
+                since: mark.position,
+                evenIfLost: evenIfLost
+            )
         }
     }
 

@@ -21,8 +21,14 @@ final class StoreWatch: Sendable {
     var latest: ChangeCursor? { changes.latest }
 
     /// Whether no change is known since a position.
-    func isCurrent(_ document: DocumentPath?, since position: ChangeCursor) -> Bool {
-        changes.isCurrent(document, since: position)
+    ///
+    /// During an outage of the change log there may be unknown changes: false unless `evenIfLost`.
+    func isCurrent(
+        _ document: DocumentPath?,
+        since position: ChangeCursor,
+        evenIfLost: Bool
+    ) -> Bool {
+        changes.isCurrent(document, since: position, evenIfLost: evenIfLost)
     }
 
     /// Starts following; must not be called concurrently.
@@ -58,6 +64,7 @@ final class StoreWatch: Sendable {
                 case .connection: break
                 case .reset, .failure, .cancelled: return
                 }
+                changes.setLost(subscription.isLost)
             }
         }
         task.withLock { $0 = follower }
@@ -70,6 +77,7 @@ private final class SeenChanges: Sendable {
     private struct State {
         /// The position at which following started; nil if nothing is followed.
         var start: ChangeCursor?
+        var isLost = false
         var latest: ChangeCursor?
         var byDocument: [DocumentPath: ChangeCursor] = [:]
         /// Before this position, the changed documents are unknown.
@@ -90,6 +98,8 @@ private final class SeenChanges: Sendable {
 
     func end() { state.withLock { $0 = State() } }
 
+    func setLost(_ isLost: Bool) { state.withLock { $0.isLost = isLost } }
+
     func note(_ documents: some Collection<DocumentPath>, at position: ChangeCursor) {
         guard !documents.isEmpty else { return }
         state.withLock { state in
@@ -104,8 +114,13 @@ private final class SeenChanges: Sendable {
         }
     }
 
-    func isCurrent(_ document: DocumentPath?, since position: ChangeCursor) -> Bool {
+    func isCurrent(
+        _ document: DocumentPath?,
+        since position: ChangeCursor,
+        evenIfLost: Bool
+    ) -> Bool {
         state.withLock { state in
+            guard evenIfLost || !state.isLost else { return false }
             guard let start = state.start, position >= start else { return false }
             guard let document else { return state.latest.map { position >= $0 } ?? true }
             if let floor = state.floor, position < floor { return false }
