@@ -51,7 +51,10 @@ extension FirestoreStorageAdapter {
         try await connection.requireExtensions()
         var call = FirestoreCall("commit", on: encoding.root, try encoding.commit(batch))
         call.isRepeatable = batch.id != nil
-        return try await receipt(of: call, for: batch)
+        let session = await feed.session()
+        var receipt = try await receipt(of: call, for: batch)
+        receipt.position?.session = session
+        return receipt
     }
 
     private func commitPlainly(_ batch: WriteBatch) async throws(StorageError) -> CommitReceipt {

@@ -11,6 +11,14 @@ extension FirestoreStorageAdapter {
 
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         try check(request)
+        guard request.needsPosition else { return try await answer(request) }
+        let session = await feed.session()
+        var result = try await answer(request)
+        result.position?.session = session
+        return result
+    }
+
+    private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         switch request.operation {
         case .documents(let paths):
             return try await documents(paths, request)

@@ -210,6 +210,35 @@ struct AuthenticationTests {
         #expect(seen == ["Bearer token-1", "Bearer token-2"])
     }
 
+    @Test("a user's positions expire for the next one, also after another reader has been told")
+    func positionsOfUsers() async throws {
+        let session = Switching()
+        let address = try #require(URL(string: "http://127.0.0.1"))
+        let adapter = FirestoreStorageAdapter(
+            .keel(address, authentication: .source(session)),
+            transport: HandlerTransport(StorageServer(adapter: InMemoryStorageAdapter()))
+        )
+        let query = DocumentQuery("a")
+        var read = ReadRequest(.query(query))
+        read.needsPosition = true
+        let receipt = try #require(try await adapter.commit([WriteBatch([.delete("a/1")])]).first)
+        let positions: [ChangeCursor?] = [
+            try await adapter.read(read).position, try receipt.get().position,
+            try await adapter.changes(ChangeRequest()).next,
+        ]
+        let result = try await adapter.changes(ChangeRequest(followingResultOf: query)).next
+        try await session.sleep(until: session.now, tolerance: nil)
+        _ = try await adapter.changes(ChangeRequest())
+        for position in positions {
+            let request = ChangeRequest(after: try #require(position))
+            await expect(.cursorExpired) { _ = try await adapter.changes(request) }
+        }
+        await expect(.cursorExpired) {
+            let request = ChangeRequest(after: result, followingResultOf: query)
+            _ = try await adapter.changes(request)
+        }
+    }
+
     @Test("an emulator is accessed as owner at the host from the environment")
     func emulator() async throws {
         let variables = ["FIRESTORE_EMULATOR_HOST": "localhost:9099"]

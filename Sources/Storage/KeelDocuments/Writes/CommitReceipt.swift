@@ -76,11 +76,28 @@ public struct CommitReceipt: Sendable, Hashable {
 ///
 /// Of two positions from one store, the later one never compares lower.
 public struct ChangeCursor: Hashable, Comparable, Sendable {
+    /// The user and the epoch of a server's data for which a position was returned; each is nil if unknown.
+    package struct Session: Sendable {
+        package var user: String?
+        package var epoch: String?
+
+        package init(user: String? = nil, epoch: String? = nil) {
+            self.user = user
+            self.epoch = epoch
+        }
+    }
+
     /// The position, in the adapter's own form.
     public let bytes: [UInt8]
+    /// The session of the adapter that returned the position; neither compared nor part of ``bytes``.
+    package var session = Session()
 
     /// Creates a cursor from an adapter's bytes.
     public init(bytes: [UInt8]) { self.bytes = bytes }
+
+    public static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
     public static func < (left: Self, right: Self) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)

@@ -98,7 +98,9 @@ private struct ResultCursor {
             list.removeLast(length)
         }
         guard list.isEmpty else { throw flaw }
-        position = ChangeCursor(bytes: Array(rest.dropLast(size)))
+        var position = ChangeCursor(bytes: Array(rest.dropLast(size)))
+        position.session = cursor.session
+        self.position = position
         members = paths.reversed()
     }
 
@@ -116,7 +118,9 @@ private struct ResultCursor {
         bytes.append(littleEndian: UInt64(list.count))
         bytes.append(littleEndian: query.stableHash)
         bytes.append(Self.version)
-        return ChangeCursor(bytes: bytes)
+        var cursor = ChangeCursor(bytes: bytes)
+        cursor.session = position.session
+        return cursor
     }
 
     private static func popNumber(_ bytes: inout ArraySlice<UInt8>) -> UInt64? {

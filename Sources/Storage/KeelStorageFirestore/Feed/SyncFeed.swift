@@ -48,46 +48,84 @@ package final class SyncFeed: Sendable {
 
     /// Returns the changes after a position, with the guarantees of `StorageAdapter`.
     ///
-    /// - Throws: `StorageError/Code/cursorExpired` if the server no longer knows the position, or another user has
-    ///   signed in since the last call; `invalidArgument` for a reader's name that the server refuses; `cancelled`
-    ///   immediately when the task is canceled.
+    /// - Throws: `StorageError/Code/cursorExpired` if the server no longer knows the position, or if another user has
+    ///   signed in or the server's data has been replaced since the position was returned; `invalidArgument` for a
+    ///   reader's name that the server refuses; `cancelled` immediately when the task is canceled.
     package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         if let reader = request.reader { try FeedConnection.check(reader) }
-        var users = streams.userChangeCount
-        await noteUser()
-        // A reader that begins has nothing of the former user's.
-        if request.after == nil { users = streams.userChangeCount }
-        let page = try await waitedPage(request)
-        await noteUser()
-        // Another user has other rights and results, so the reader starts over.
-        guard users == streams.userChangeCount else {
-            throw StorageError(.cursorExpired, "another user has signed in")
+        // A reader that begins has nothing of a former user or of former data.
+        var session = ChangeCursor.Session()
+        if let after = request.after {
+            // A stored position names neither, and continues for the user and the data of the last call.
+            let last = streams.session
+            session.user = after.session.user ?? last.user
+            session.epoch = after.session.epoch ?? last.epoch
         }
-        return page
+        await noteUser()
+        try check(session)
+        let users = streams.userChangeCount
+        var result = try await waitedPage(request, session.epoch)
+        await noteUser()
+        let user = streams.session.user ?? session.user
+        try check(session)
+        // The user may have changed and returned meanwhile.
+        guard users == streams.userChangeCount else { throw Self.userChange }
+        result.page.next.session = ChangeCursor.Session(user: user, epoch: result.epoch)
+        return result.page
+    }
+
+    /// Returns the session to name in the position of a request that is sent afterwards.
+    ///
+    /// If the user or the data changes during the request, the position expires.
+    func session() async -> ChangeCursor.Session {
+        await noteUser()
+        return streams.session
+    }
+
+    private func check(_ session: ChangeCursor.Session) throws(StorageError) {
+        let present = streams.session
+        // Another user has other rights and results, so the reader starts over.
+        if let user = session.user, let other = present.user, user != other {
+            throw Self.userChange
+        }
+        if let epoch = session.epoch, let other = present.epoch, epoch != other {
+            throw Self.replacement
+        }
+    }
+
+    private static var userChange: StorageError {
+        StorageError(.cursorExpired, "another user has signed in")
+    }
+
+    private static var replacement: StorageError {
+        StorageError(.cursorExpired, "the server's data has been replaced")
     }
 
     private func noteUser() async {
         if let user = await identity() { streams.note(user: user) }
     }
 
-    private func waitedPage(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        var epoch = streams.epoch
+    /// `epoch` is nil if the reader begins, or the epoch of its position is unknown.
+    private func waitedPage(
+        _ request: ChangeRequest,
+        _ epoch: String?
+    ) async throws(StorageError) -> FeedConnection.Page {
         guard let limit = request.waitTimeout, limit > .zero else {
             return try await page(request, epoch)
         }
         let end = timeline.now + limit
-        var request = request
+        var (request, epoch) = (request, epoch)
         var wait = Int64(0)
         while true {
-            if let page = try await streamed(request, until: end) { return page }
+            if let result = try await streamed(request, until: end) { return result }
             let asked = timeline.now
-            let page = try await page(request, epoch, wait: wait)
-            let isOver = timeline.now >= end
-            guard page.changes.isEmpty, page.isCaughtUp, !isOver else { return page }
-            // A reader that starts without a position follows the current epoch.
-            if request.after == nil { epoch = streams.epoch }
-            request.after = page.next
-            if streams.open(request, after: page.next) { continue }
+            let result = try await page(request, epoch, wait: wait)
+            let (next, isOver) = (result.page.next, timeline.now >= end)
+            guard result.page.changes.isEmpty, result.page.isCaughtUp, !isOver else {
+                return result
+            }
+            (request.after, epoch) = (next, result.epoch)
+            if streams.open(request, after: next) { continue }
             // A server without capacity for waiting replies immediately, and must not be polled immediately.
             let isHasty = wait > 0 && timeline.now - asked < .seconds(1)
             wait = try await nextWait(until: end, isHasty: isHasty)
@@ -99,7 +137,7 @@ package final class SyncFeed: Sendable {
     private func streamed(
         _ request: ChangeRequest,
         until end: Duration
-    ) async throws(StorageError) -> ChangePage? {
+    ) async throws(StorageError) -> FeedConnection.Page? {
         guard let after = request.after,
             let stream = streams.stream(for: request, after: after)
         else { return nil }
@@ -111,7 +149,7 @@ package final class SyncFeed: Sendable {
         switch stream.answer(after: after, limit: request.limit) {
         case .page(let page), .nothing(let page):
             streams.note(page, from: stream)
-            return page
+            return FeedConnection.Page(page: page, epoch: stream.epoch)
         case .elsewhere: return nil
         }
     }
@@ -122,15 +160,13 @@ package final class SyncFeed: Sendable {
         _ request: ChangeRequest,
         _ epoch: String?,
         wait: Int64 = 0
-    ) async throws(StorageError) -> ChangePage {
+    ) async throws(StorageError) -> FeedConnection.Page {
         try checkCancellation()
         let result = try await connection.page(request, wait: wait)
         streams.note(epoch: result.epoch)
         streams.note(result.page, from: nil)
-        if request.after != nil, let epoch, epoch != result.epoch {
-            throw StorageError(.cursorExpired, "the server's data has been replaced")
-        }
-        return result.page
+        if let epoch, epoch != result.epoch { throw Self.replacement }
+        return result
     }
 
     /// Sleeps if a delay is required; returns the number of seconds that the next page request may wait at the server.

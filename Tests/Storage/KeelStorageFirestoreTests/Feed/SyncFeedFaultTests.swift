@@ -91,19 +91,22 @@ struct SyncFeedFaultTests {
         }
     }
 
-    @Test("A new epoch expires the position")
+    @Test("A new epoch expires the positions of all readers")
     func epoch() async throws {
-        let page = try await feed.changes(ChangeRequest())
-        let body = #"{"epoch":"x","changes":[],"next":"AQAAAAAAAAAA","complete":true}"#
-        let transport = ScriptedHTTPTransport([
-            .status(.ok, body: Array(body.utf8)),
-            .status(.ok, body: Array(body.replacing("\"x\"", with: "\"y\"").utf8)),
-        ])
-        let feed = SyncFeed(transport: transport, configuration: .test(on: clock))
-        _ = try await feed.changes(ChangeRequest())
-        await expectError(StorageError.self, .cursorExpired) {
-            try await feed.changes(ChangeRequest(after: page.next))
+        let pages = ["x", "y", "y"].map { epoch in
+            let body = #"{"epoch":"\#(epoch)","changes":[],"next":"AQ","complete":true}"#
+            return ScriptedHTTPTransport.Answer.status(.ok, body: Array(body.utf8))
         }
+        let transport = ScriptedHTTPTransport(pages)
+        let feed = SyncFeed(transport: transport, configuration: .test(on: clock))
+        let start = try await feed.changes(ChangeRequest()).next
+        // The second reader has not seen the reply that told the first one.
+        for _ in 0..<2 {
+            await expectError(StorageError.self, .cursorExpired) {
+                try await feed.changes(ChangeRequest(after: start))
+            }
+        }
+        #expect(try await feed.changes(ChangeRequest()).isCaughtUp)
     }
 
     @Test(

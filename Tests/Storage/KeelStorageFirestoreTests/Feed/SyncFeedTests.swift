@@ -188,8 +188,14 @@ struct SyncFeedTests {
         try await store.setDocument("a/1", ["n": 1])
         await expectError(StorageError.self, .cursorExpired) { try await reader.value }
         #expect(feed.streamCount == 0)
-        // The next call is that of the present user.
-        let next = try await feed.changes(ChangeRequest(after: start))
+        // Another reader continues where the former user was.
+        await expectError(StorageError.self, .cursorExpired) {
+            try await feed.changes(ChangeRequest(after: start))
+        }
+        // A position from its bytes names no user.
+        let stored = ChangeCursor(bytes: start.bytes)
+        #expect(stored == start)
+        let next = try await feed.changes(ChangeRequest(after: stored))
         #expect(next.changes.map(\.path) == ["a/1"])
     }
 
