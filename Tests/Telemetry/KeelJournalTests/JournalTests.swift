@@ -39,6 +39,28 @@ struct JournalTests {
         #expect(try consumer.read(upTo: 100).count == 10)
     }
 
+    @Test("Records are returned in order although the next segment begins during a read")
+    func orderAcrossSegments() throws {
+        let journal = try journal { $0.recordLimit = 16 }
+        let consumer = try journal.consumer("a")
+        try journal.append(record(0))
+        let others = Mutex([record(1), record(2)])
+        files.fail { call in
+            guard case .names = call else { return nil }
+            // Only once, because the start of a segment lists the others as well.
+            let new = others.withLock { records in
+                defer { records = [] }
+                return records
+            }
+            for record in new { _ = try? journal.append(record) }
+            return nil
+        }
+        let found = try consumer.read(upTo: 10)
+        files.fail(nil)
+        #expect(found.map(\.position.segment) == [1, 1, 2])
+        #expect(found.compactMap(number) == [0, 1, 2])
+    }
+
     @Test("Records can be acknowledged in any order, and remain so after a restart")
     func settles() throws {
         do {

@@ -126,8 +126,9 @@ public final class JournalConsumer: Sendable {
         let generation = journal.signal.generation
         try state.withLock { state throws(JournalError) in
             state.seen = generation
-            var walk = ConsumerWalk(journal, opens: opens)
+            // Listed first: otherwise a segment that begins in between is read before the end of the current one.
             let numbers = try journal.segments()
+            var walk = ConsumerWalk(journal, opens: opens)
             state.cursor.segments = state.cursor.segments.filter { numbers.contains($0.key) }
             for number in numbers {
                 guard try walk.meet(number, &state.cursor.segments[number], decide) else { break }
