@@ -116,6 +116,34 @@ struct QueuedLogOutputTests {
         #expect(slow.synchronizedCount == 1)
     }
 
+    @Test("Synchronizing writes the queue although the thread that begins the writing is late")
+    func synchronizingBeforeOthersBegin() {
+        let (target, held) = (slow, worker)
+        let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
+        let late = LogWorker(
+            begin: { work in
+                // The first thread has queued its record here, and has not reached the worker.
+                let others = meanwhile.withLock { $0.take() }
+                others?()
+                held.begin(work)
+            },
+            wait: { held.work() }
+        )
+        let output = QueuedLogOutput(target, countLimit: 10, byteLimit: 1 << 20, worker: late)
+        let written = Mutex([String]())
+        meanwhile.withLock { others in
+            others = {
+                output.write(.sample("last words", level: .critical))
+                output.synchronize()
+                written.withLock { $0 = target.records.map(\.message) }
+            }
+        }
+        output.write(.sample("first"))
+        #expect(written.withLock { $0 } == ["first", "last words"])
+        held.work()
+        #expect(target.records.count == 2)
+    }
+
     #if Observability
     @Test("Dropped records are counted by level and output if metrics are enabled")
     func metrics() throws {
@@ -158,10 +186,11 @@ private final class HeldWorker: Sendable {
     private let waiting = Mutex<[@Sendable () -> Void]>([])
 
     var worker: LogWorker {
-        LogWorker(
-            begin: { work in self.waiting.withLock { $0.append(work) } },
-            wait: { self.work() }
-        )
+        LogWorker(begin: { self.begin($0) }, wait: { self.work() })
+    }
+
+    func begin(_ work: @escaping @Sendable () -> Void) {
+        waiting.withLock { $0.append(work) }
     }
 
     func work() {

@@ -70,6 +70,8 @@ public final class QueuedLogOutput<Upstream: LogOutput>: LogOutput {
 
     /// Writes all queued records, then synchronizes the slower output.
     public func synchronize() {
+        // A thread that has queued a record may not have reached the worker yet.
+        worker { self.drain() }
         worker.finish()
         upstream.synchronize()
     }
