@@ -33,6 +33,10 @@ public import Foundation
 public final class Journal: Sendable {
     struct State {
         var active: ActiveSegment?
+        /// The number of the segment begun last.
+        var begun: UInt64?
+        /// The same at the last ``Journal/sync()``.
+        var begunBeforeSync: UInt64?
         var lastLook: Int64 = 0
         var statistics = JournalStatistics()
     }
@@ -194,6 +198,7 @@ public final class Journal: Sendable {
                 in: folder,
                 isSynced: isPowerSafe
             )
+            state.begun = header.number
             state.lastLook = now
             return nil
         }
@@ -209,15 +214,25 @@ public final class Journal: Sendable {
 
     // MARK: Closing
 
-    /// Makes the records appended to the current segment survive a power failure.
+    /// Makes the records appended so far survive a power failure.
     ///
     /// With ``JournalConfiguration/Durability/power`` every append has already done so.
     ///
-    /// - Throws: ``JournalError`` if the records cannot be synchronized. It is then unknown which records of the
-    ///   segment survive a power failure. The next append starts another segment.
+    /// - Throws: ``JournalError`` if the records cannot be synchronized. It is then unknown which records survive a
+    ///   power failure. If the current segment is affected, the next append starts another one.
     public func sync() throws(JournalError) {
-        guard let active = state.withLock({ $0.active }) else { return }
-        try sync(active)
+        let (active, begun, synced) = state.withLock { ($0.active, $0.begun, $0.begunBeforeSync) }
+        if let active { try sync(active) }
+        guard !isPowerSafe, active == nil || begun != synced else { return }
+        // Records may be in segments that have ended since, and the names of new ones may not be on disk.
+        try JournalError.mapped("Synchronizing the journal") { () throws(FileSystemError) in
+            let numbers = try folder.segments()
+            for number in numbers where number >= synced ?? 0 && number != active?.header.number {
+                try folder.files.openIfThere(folder.path(ofSegment: number))?.sync()
+            }
+            try folder.files.syncFolder(folder.path)
+        }
+        state.withLock { $0.begunBeforeSync = begun }
     }
 
     /// Synchronizes a segment up to a record, unless another thread has already done so.

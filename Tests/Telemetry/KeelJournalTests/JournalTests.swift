@@ -243,6 +243,29 @@ struct JournalTests {
         #expect(found.first == 0 && found.last == 2)
     }
 
+    @Test("Synchronized records survive any power failure, also those of segments that have ended")
+    func synchronizing() throws {
+        var random = SeededRandom(seed: 1)
+        let journal = try journal { $0.recordLimit = 16 }
+        for (count, closes) in [(1, false), (5, false), (6, true)] {
+            while journal.statistics.appended < count {
+                try journal.append(record(journal.statistics.appended))
+            }
+            if closes { try journal.close() }
+            try journal.sync()
+            for _ in 0..<50 {
+                let disk = files.disk(afterPowerFailureAt: files.steps.count, using: &random)
+                let left = try Journal(
+                    at: "/journal",
+                    configuration: JournalConfiguration(),
+                    files: SimulatedFileSystem(disk)
+                )
+                let found = try left.consumer("a").read(upTo: 10).compactMap(number)
+                #expect(found == Array(0..<count))
+            }
+        }
+    }
+
     @Test("A cursor that is replaced keeps its permissions")
     func permissions() throws {
         let folder = try URL.makeTemporaryFolder()
