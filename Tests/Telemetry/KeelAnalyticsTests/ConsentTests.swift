@@ -239,6 +239,28 @@ struct ConsentTests {
     }
 
     @Test(
+        "Consent after a denial that could not remove its events removes them first",
+        arguments: [true, false]
+    )
+    func grantAfterFailedRemoval(isHeldFirst: Bool) async throws {
+        let service = try service()
+        track("confidential", .analytics, on: service)
+        bench.files.limit(to: bench.files.disk.byteCount)
+        #expect(throws: AnalyticsError.self) { try service.denyConsent(for: .analytics) }
+        #expect(throws: AnalyticsError.self) { try service.grantConsent(for: .analytics) }
+        #expect(service.consent(for: .analytics) == .denied)
+        bench.files.limit(to: nil)
+        if isHeldFirst { try service.revokeConsent(for: .analytics, events: .hold) }
+        try service.grantConsent(for: .analytics)
+        #expect(!isOnDisk("confidential"))
+        track("later", .analytics, on: service)
+        #expect(await service.flush())
+        #expect(vendor.received.compactMap(\.name) == ["later"])
+        let ledger = try #require(try service.ledgers()["scripted"])
+        #expect(ledger.purged == 1 && ledger.delivered == 1 && ledger.isBalanced, "\(ledger)")
+    }
+
+    @Test(
         "A power failure after an event does not undo a denial",
         arguments: 0..<100 as Range<UInt64>
     )

@@ -9,12 +9,13 @@ extension AnalyticsService {
 
     /// Grants consent for a purpose, so that its held and future events are sent.
     ///
-    /// The decision is on disk before anything is sent.
+    /// The decision is on disk before anything is sent. The removal of events that an earlier denial could not complete
+    /// comes first.
     ///
-    /// - Throws: ``AnalyticsError`` if the decision could not be stored, with ``AnalyticsError/Code/inUse`` while
-    ///   another service delivers. The earlier decision then stays in force.
+    /// - Throws: ``AnalyticsError`` if that removal or the decision could not be stored, with
+    ///   ``AnalyticsError/Code/inUse`` while another service delivers. The earlier decision then stays in force.
     public func grantConsent(for purpose: ConsentPurpose) throws(AnalyticsError) {
-        try tracker.decide(.granted, for: purpose)
+        try allow(.granted, for: purpose)
         reconsider()
     }
 
@@ -54,8 +55,20 @@ extension AnalyticsService {
     ) throws(AnalyticsError) {
         switch events {
         case .purge: try denyConsent(for: purpose)
-        case .hold: try tracker.decide(.unknown, for: purpose)
+        case .hold: try allow(.unknown, for: purpose)
         }
+    }
+
+    /// Stores a decision other than a denial.
+    private func allow(
+        _ consent: AnalyticsConsent,
+        for purpose: ConsentPurpose
+    ) throws(AnalyticsError) {
+        // The decision ends the denial, whose events would then be sent.
+        if right.isHeld, tracker.settings.unfinishedDenials.contains(purpose) {
+            try finishDenials()
+        }
+        try tracker.decide(consent, for: purpose)
     }
 
     private func reconsider() {
