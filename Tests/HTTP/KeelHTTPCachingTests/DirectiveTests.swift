@@ -136,7 +136,8 @@ struct DirectiveTests {
                 of: [.vary: text],
                 from: [.accept: text],
                 sent: [.acceptLanguage: text],
-                coversAuthorization: false
+                coversAuthorization: false,
+                mayGetCookies: false
             )
             _ = ByteRange("bytes=" + text)
             _ = CacheDate.seconds(text, now: 0)

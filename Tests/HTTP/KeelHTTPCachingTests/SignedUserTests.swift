@@ -444,6 +444,25 @@ struct SignedUserTests {
         #expect(try await get(client) == Answer(text: "[\"none\"]", result: .fresh))
     }
 
+    @Test("A response that varies by cookies is not reused, even if the jar had none for it")
+    func looksForCookies() async throws {
+        let jar = CookieJar()
+        let bench = CacheBench(
+            then: CacheBench.Answer { call async throws(TransportError) in
+                let text = call.head.headerFields[.cookie] ?? "none"
+                let fields: HTTPFields = [.cacheControl: "max-age=60", .vary: "Cookie"]
+                return HTTPReply(
+                    head: HTTPResponse(status: .ok, headerFields: fields),
+                    body: .chunks([Array(text.utf8)])
+                )
+            }
+        )
+        let client = try client(bench.cache, bench.origin) { $0.attemptMiddleware = [jar] }
+        #expect(try await get(client) == Answer(text: "none", result: .network))
+        jar.store(["sid=ann; Path=/"], from: HTTPRequest("https://api.example.com/login", .post))
+        #expect(try await get(client) == Answer(text: "sid=ann", result: .network))
+    }
+
     @Test("Vary ignores the user's own token and a handled content coding")
     func knowsHandledFields() async throws {
         let fields: HTTPFields = [.vary: "Authorization, Accept-Encoding, Origin"]

@@ -38,6 +38,9 @@ package struct CallSigner: Sendable {
 
     package var addsAuthorization: Bool { layers.contains { $0.addsAuthorization } }
 
+    /// Whether one of the layers adds only other credentials, such as cookies.
+    package var addsCookies: Bool { layers.contains { !$0.addsAuthorization } }
+
     /// Returns the identity whose credentials a call would get now; nil if it cannot be determined.
     package func identity() async -> String? {
         guard layers.count > 1 else { return await layers.first?.identity }

@@ -12,17 +12,19 @@ enum VaryMatch {
     /// that no later request can match the response.
     ///
     /// `request` has the fields at the cache, and `sent` those as sent, nil if unknown. With `coversAuthorization`, the
-    /// response is stored only for the call's user.
+    /// response is stored only for the call's user; with `mayGetCookies`, a lower layer adds cookies once it has some.
     static func selectors(
         of response: HTTPFields,
         from request: HTTPFields,
         sent: HTTPFields?,
-        coversAuthorization: Bool
+        coversAuthorization: Bool,
+        mayGetCookies: Bool
     ) -> [StoredResponse.Selector]? {
         let names = Set(FieldList.members(response[values: .vary]).map { $0.lowercased() })
         var selectors: [StoredResponse.Selector] = []
         for name in names.sorted() {
             let value = normalized(name, in: request)
+            if name == "cookie", value == nil, mayGetCookies { return nil }
             // A layer that requested a coding and decoded it will do the same next time.
             let isHandledBelow =
                 name == "authorization" && coversAuthorization

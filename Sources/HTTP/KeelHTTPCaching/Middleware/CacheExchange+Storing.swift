@@ -167,7 +167,8 @@ extension CacheExchange {
             of: fields,
             from: question.fields,
             sent: arrival.reply.notes.sentFields,
-            coversAuthorization: owner.coversAuthorization
+            coversAuthorization: owner.coversAuthorization,
+            mayGetCookies: call.actingSigner?.addsCookies ?? false
         )
     }
 
