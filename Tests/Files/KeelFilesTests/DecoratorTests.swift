@@ -67,6 +67,23 @@ struct DecoratorTests {
         #expect(try await files.readIfPresent("a") == nil)
     }
 
+    @Test("A cached file that has lost bytes is read from the slow store")
+    func truncatedCache() async throws {
+        let fast = InMemoryFileStoreAdapter()
+        let files = FileStore(InMemoryFileStoreAdapter().cached(in: fast))
+        try await files.write(Data("one two".utf8), to: "a")
+        _ = try await files.read("a")
+        let cache = FileStore(fast)
+        let attributes = try await cache.metadata(of: "a").attributes
+        try await cache.write(
+            Data("one".utf8),
+            to: "a",
+            options: FileWriteOptions(attributes: attributes)
+        )
+        #expect(try await files.read("a", range: .last(3)) == Data("two".utf8))
+        #expect(try await files.read("a") == Data("one two".utf8))
+    }
+
     @Test("A failing fast store does not cause failures")
     func failingCache() async throws {
         let broken = InMemoryFileStoreAdapter().failing { _ in .fail(.diskFull) }

@@ -68,7 +68,9 @@ public struct CachedFileStoreAdapter<
         _ metadata: FileMetadata
     ) async -> FileReading? {
         guard let reading = try? await cache.read(path, range: range, ifVersion: nil),
-            reading.metadata.attributes[Self.attribute] == metadata.version.string
+            reading.metadata.attributes[Self.attribute] == metadata.version.string,
+            // After a power failure, a file may have its attributes but not all of its bytes.
+            reading.metadata.size == metadata.size
         else { return nil }
         // Read everything before trusting it: the cached file may be damaged while the slow store has it intact.
         guard let bytes = try? await reading.content.collect(upTo: limit) else {
