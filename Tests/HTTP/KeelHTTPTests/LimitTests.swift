@@ -130,6 +130,29 @@ struct LimitTests {
         #expect(try await upload.value == .ok)
     }
 
+    @Test("A probe that succeeds closes the circuit, even if another one has failed meanwhile")
+    func probesTwice() async throws {
+        let layer = CircuitBreakerMiddleware(clock: clock)
+        let failing = HTTPNext.answering(.badGateway)
+        for _ in 1...10 { _ = try await layer.intercept(call(), next: failing) }
+        await clock.advance(by: .seconds(5))
+        let (stuck, quick) = (Turnstile(), Turnstile())
+        let lost = HTTPNext { call async throws(TransportError) in
+            _ = try await stuck.next(call)
+            throw TransportError(.connectionLost)
+        }
+        let first = Task { try await layer.intercept(call(), next: lost).head.status }
+        try await waitUntil { stuck.waitingCount == 1 }
+        await clock.advance(by: .seconds(5))
+        let second = Task { try await layer.intercept(call(), next: quick.next).head.status }
+        try await waitUntil { quick.waitingCount == 1 }
+        stuck.letOneGo()
+        await expectError(TransportError.self, .connectionLost) { _ = try await first.value }
+        quick.letOneGo()
+        #expect(try await second.value == .ok)
+        _ = try await layer.intercept(call(), next: .answering(.ok))
+    }
+
     @Test("A failure that is counted late, with a time before the window, erases no others")
     func countsLateFailures() async throws {
         let clock = SettableClock()

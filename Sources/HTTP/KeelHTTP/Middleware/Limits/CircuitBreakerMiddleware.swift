@@ -153,16 +153,14 @@ struct Circuit: Sendable {
         case .closed:
             return count(outcome, at: now, settings)
         case .open:
-            // The call began before the circuit opened.
-            return nil
+            // Another probe has failed since this one began; other calls began before the circuit opened.
+            guard isProbe, case .succeeded = outcome else { return nil }
+            return close()
         case .halfOpen(_, let pause):
             guard isProbe else { return nil }
             switch outcome {
             case .succeeded:
-                phase = .closed
-                recent = RecentCounts()
-                lastFailure = nil
-                return "closed"
+                return close()
             case .failed(let error):
                 lastFailure = error
                 let longer = min(pause * 2, settings.maximumOpenDuration)
@@ -174,6 +172,13 @@ struct Circuit: Sendable {
                 return nil
             }
         }
+    }
+
+    private mutating func close() -> String {
+        phase = .closed
+        recent = RecentCounts()
+        lastFailure = nil
+        return "closed"
     }
 
     private mutating func count(
