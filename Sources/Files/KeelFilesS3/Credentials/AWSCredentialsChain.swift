@@ -80,13 +80,15 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
         _ configuration: Configuration,
         transport: any HTTPTransport,
         containerOrigin: String = "http://169.254.170.2",
+        clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date
     ) {
         context = CredentialContext(
             configuration: configuration,
             transport: transport,
             containerOrigin: containerOrigin,
-            now: now
+            now: now,
+            clock: clock
         )
     }
 

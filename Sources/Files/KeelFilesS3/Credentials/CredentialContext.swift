@@ -19,6 +19,8 @@ struct CredentialContext: Sendable {
     /// The origin of relative addresses of containers.
     let containerOrigin: String
     let now: @Sendable () -> Date
+    /// The clock of the limits of requests.
+    var clock: any Clock<Duration> = ContinuousClock()
 
     func variable(_ name: String) -> String? { configuration.environment[name] }
 
@@ -55,15 +57,19 @@ struct CredentialContext: Sendable {
     ) async throws(FileStoreError) -> (status: Int, body: [UInt8]) {
         var request = request
         request.headerFields[.userAgent] = "keel"
-        let call = HTTPCall(
-            request,
-            body: body.map { HTTPBody($0) },
-            timeouts: HTTPTimeouts(attempt: limit)
-        )
-        do throws(TransportError) {
+        let call = HTTPCall(request, body: body.map { HTTPBody($0) })
+        let exchange: @Sendable () async throws(TransportError) -> (status: Int, body: [UInt8]) = {
+            [transport] () async throws(TransportError) in
             let reply = try await transport.send(call)
             let bytes = try await reply.body.collect(upTo: Self.largestDocument)
             return (reply.head.status.code, bytes)
+        }
+        do throws(TransportError) {
+            return try await Deadline(in: limit, on: clock).run(
+                throwing: TransportError(.attemptTimeout),
+                keepingLate: { _ in true },
+                exchange
+            )
         } catch {
             throw FileStoreError(.unavailable, "\(service) cannot be reached.", cause: error)
         }
