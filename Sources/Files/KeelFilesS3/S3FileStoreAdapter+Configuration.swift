@@ -68,7 +68,7 @@ extension S3FileStoreAdapter {
         public var uploadFolder: String?
         /// The retry policy of requests; 4 attempts by default.
         public var retry = RetryPolicy(attempts: 4)
-        /// The timeouts of one request.
+        /// The timeouts of one request, of which only `firstByte` and `idle` apply.
         ///
         /// `firstByte` does not count the time of sending a body of more than 64 KiB. Such a request is canceled if its
         /// body stalls for `firstByte` plus the time that its bytes take at 16 KiB per second, at the latest after
