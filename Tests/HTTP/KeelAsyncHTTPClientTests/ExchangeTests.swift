@@ -221,8 +221,7 @@ struct ExchangeTests {
             try await withClient("http://127.0.0.1:\(port)", change) { client in
                 async let answer = client.response(to: GetItem(timeout: .seconds(20)))
                 for await _ in paused {}
-                // The pause, beside the total time, which may sleep first.
-                await clock.waitForSleepers(2)
+                await clock.waitForSleepers(1)
                 await clock.advance(by: .seconds(1))
                 for await _ in stalling {}
                 await clock.waitForSleepers(1)
