@@ -46,9 +46,7 @@ extension S3FileStoreAdapter {
 
     /// Returns whether another attempt may succeed, so that the parts are worth keeping.
     private static func mayGoOn(after failure: S3Failure) -> Bool {
-        if let refusal = failure.refusal, refusal.isMissingUpload || refusal.isMissingPart {
-            return false
-        }
+        if failure.refusal?.isMissingUpload == true { return false }
         let error = failure.error(of: "")
         return error.isTransient
             || [.cancelled, .sourceFailed, .credentialsRefused, .credentialsMissing, .unknown]

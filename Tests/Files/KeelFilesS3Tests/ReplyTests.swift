@@ -198,8 +198,11 @@ struct ReplyTests {
         }
     }
 
-    @Test("An upload whose completion reply is lost is found to be complete")
-    func lostCompletion() async throws {
+    @Test(
+        "An upload whose completion reply is lost is found to be complete",
+        arguments: ["NoSuchUpload", "InvalidPart"]
+    )
+    func lostCompletion(code: String) async throws {
         let bytes = sampleBytes(1, count: 6 << 20)
         let checksum = try FileChecksum.of(bytes, by: .crc32c)
         let kept = [
@@ -213,7 +216,7 @@ struct ReplyTests {
             .status(.ok, body: Array(begun.utf8)),
             .status(.ok, headers: [.eTag: "\"p1\""]), .status(.ok, headers: [.eTag: "\"p2\""]),
             .failure(TransportError(.connectionLost, processed: .maybe)),
-            Self.refusal(.notFound, "NoSuchUpload"), Self.object("", kept), Self.object("", kept),
+            Self.refusal(.notFound, code), Self.object("", kept), Self.object("", kept),
         ])
         let adapter = try s3Adapter(transport) { configuration in
             configuration.partByteCount = 5 << 20

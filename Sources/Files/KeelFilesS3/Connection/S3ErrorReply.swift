@@ -73,9 +73,9 @@ struct S3ErrorReply: Hashable, Sendable {
 
     var isMissing: Bool { code == "NoSuchKey" || code.isEmpty && status == 404 }
     var isNotImplemented: Bool { code == "NotImplemented" || status == 501 }
-    var isMissingUpload: Bool { code == "NoSuchUpload" }
-    /// Whether the server does not have a part that it has confirmed, so that only a new upload can succeed.
-    var isMissingPart: Bool { code == "InvalidPart" }
+    /// Whether the server does not have the upload or a part that it has confirmed, so that only a new upload can
+    /// succeed.
+    var isMissingUpload: Bool { code == "NoSuchUpload" || code == "InvalidPart" }
     var isFailedCondition: Bool {
         code == "PreconditionFailed" || code == "ConditionalRequestConflict" || status == 412
     }
@@ -130,7 +130,7 @@ struct S3ErrorReply: Hashable, Sendable {
 
     private var codeOfStatus: FileStoreError.Code {
         switch status {
-        case _ where isPassing || isMissingPart: .unavailable
+        case _ where isPassing: .unavailable
         case 301, 307: .wrongRegion
         case 401: .credentialsRefused
         case 403: .accessDenied
