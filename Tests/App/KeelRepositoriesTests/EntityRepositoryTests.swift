@@ -279,12 +279,15 @@ struct EntityRepositoryTests {
         #expect(try await Outbox(plain).pending().isEmpty)
     }
 
-    @Test("A source of another kind is changed after the request is in the outbox")
+    @Test(
+        "A source of another kind is changed after the request is in the outbox, also if the task is canceled"
+    )
     func usesOtherSources() async throws {
+        let local = GatedSource()
         let repository = EntityRepository<Restaurant>(
             "restaurants",
             remote: Self.remote(service),
-            local: InMemoryDataSource<RestaurantDTO>(id: { $0.id ?? "" }),
+            local: local,
             loader: ResourceLoader(),
             offline: OfflineWrites(outbox) { change in
                 guard case .save(let dto) = change else {
@@ -294,11 +297,16 @@ struct EntityRepositoryTests {
             },
             id: { $0.id ?? "" }
         )
-        try await repository.saveOffline(try restaurant(7, name: "Seven"))
-        #expect(try await repository.all(.cacheOnly).map(\.name) == ["Seven"])
+        let seven = try restaurant(7, name: "Seven")
+        let saving = Task { try await repository.saveOffline(seven) }
+        try await waitUntil { local.gate.begunCount == 1 }
         #expect(
             try await outbox.pending().map(\.write.key) == ["restaurants/\(RestaurantDTO.uuid(7))"]
         )
+        saving.cancel()
+        local.gate.open()
+        _ = try await saving.value
+        #expect(try await repository.all(.cacheOnly).map(\.name) == ["Seven"])
         await expectError(RepositoryError.self, .unsupported) {
             try await repository.deleteOffline(RestaurantDTO.uuid(7))
         }
@@ -381,6 +389,27 @@ struct EntityRepositoryTests {
             try await restaurants.entity(RestaurantDTO.uuid(3), .cacheOnly).name == "Restaurant 3"
         )
     }
+}
+
+/// A source that saves behind a gate and, like a database, not in a canceled task.
+private final class GatedSource: LocalDataSource {
+    let gate = Gate()
+    private let base = InMemoryDataSource<RestaurantDTO>(id: { $0.id ?? "" })
+
+    func find(_ id: String) async throws(DataSourceError) -> RestaurantDTO? {
+        try await base.find(id)
+    }
+
+    func findAll() async throws(DataSourceError) -> [RestaurantDTO] { try await base.findAll() }
+
+    func save(_ elements: [RestaurantDTO]) async throws(DataSourceError) {
+        _ = try await DataSourceError.local { try await gate.pass() }
+        try await base.save(elements)
+    }
+
+    func delete(_ ids: [String]) async throws(DataSourceError) { try await base.delete(ids) }
+
+    func removeAll() async throws(DataSourceError) { try await base.removeAll() }
 }
 
 /// A service that rejects everything.

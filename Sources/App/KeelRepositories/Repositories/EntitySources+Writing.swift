@@ -44,10 +44,19 @@ extension EntitySources {
         } catch {
             throw DataSourceError(error)
         }
-        switch change {
-        case .save(let dto): try await local.save(dto)
-        case .delete(let id): try await local.delete(id)
+        // In a canceled task, a source may refuse, although the change is going to be sent.
+        let applying = Task { () async -> DataSourceError? in
+            do throws(DataSourceError) {
+                switch change {
+                case .save(let dto): try await local.save(dto)
+                case .delete(let id): try await local.delete(id)
+                }
+                return nil
+            } catch {
+                return error
+            }
         }
+        if let failure = await applying.value { throw failure }
         return receipt
     }
 }
