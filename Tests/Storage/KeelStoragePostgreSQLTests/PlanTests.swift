@@ -176,6 +176,11 @@ struct PlanTests {
         for result in try await other.commit([batch]) { _ = try result.get() }
         let paths = (0..<100).map { DocumentPath("notes/\($0)") }
         _ = try await other.read(ReadRequest(.documents(paths)))
+        // The last letter of this word has two spellings.
+        for search in ["οδος", "οδος*", "word1 οδος", "οδος* wo*"] {
+            let query = DocumentQuery("notes").matching(search)
+            _ = try await other.read(ReadRequest(.query(query)))
+        }
         await other.close()
         // A plan that reads a whole table reads 2,000 rows of it.
         #expect(try await rowsRead() - before < 2_000)

@@ -9,13 +9,14 @@ public struct TextSearch: Sendable, Hashable {
         /// Whether the term matches every word that begins with it.
         public let isPrefix: Bool
 
-        /// The word in each spelling that words may have: the last sigma of a word has two lowercase forms.
+        /// The word in each spelling that words may have: the last sigma of a word has two lowercase forms, whose bytes
+        /// follow each other.
         package var spellings: [String] {
             guard word.unicodeScalars.last == "σ" || word.unicodeScalars.last == "ς" else {
                 return [word]
             }
             let beginning = String(word.unicodeScalars.dropLast())
-            return [beginning + "σ", beginning + "ς"]
+            return [beginning + "ς", beginning + "σ"]
         }
     }
 

@@ -19,35 +19,45 @@ struct WordSearch {
                 ? one.word.utf8.count > other.word.utf8.count : !one.isPrefix
         }
         var words: [[UInt8]] = []
-        func condition(_ term: TextSearch.Term, on table: String) -> String {
-            let conditions = term.spellings.map { spelling -> String in
-                let word = Array(spelling.utf8.prefix(StoredWord.longest))
-                words.append(word)
-                guard term.isPrefix, let last = word.last else {
-                    return "\(table).word = $\(words.count + 7)"
+        // Each spelling of a word is selected by itself: for `word = $8 OR word = $9`, and without statistics also for
+        // `word IN ($8, $9)`, the server would read all words of the collection.
+        func conditions(_ term: TextSearch.Term) -> [String] {
+            let spellings = term.spellings.map { Array($0.utf8.prefix(StoredWord.longest)) }
+            guard term.isPrefix, let first = spellings.first, let last = spellings.last,
+                let byte = last.last
+            else {
+                return spellings.map { word in
+                    words.append(word)
+                    return "word = $\(words.count + 7)"
                 }
-                // UTF-8 has no byte 255, so the next byte ends the range of the words with this beginning.
-                words.append(word.dropLast() + [last + 1])
-                let (start, end) = ("$\(words.count + 6)", "$\(words.count + 7)")
-                return "\(table).word >= \(start) AND \(table).word < \(end)"
             }
-            return "(\(conditions.joined(separator: " OR ")))"
+            words.append(first)
+            // UTF-8 has no byte 255, so the next byte ends the range of the words with these beginnings.
+            words.append(last.dropLast() + [byte + 1])
+            return ["word >= $\(words.count + 6) AND word < $\(words.count + 7)"]
         }
-        let first = terms.first.map { condition($0, on: "w") } ?? "true"
+        let first = (terms.first.map(conditions) ?? ["true"]).map { condition in
+            """
+            SELECT w.did FROM keel.words w
+            WHERE w.store = $1 AND w.ix = $6 AND w.cid = c.cid AND w.did > c.did AND w.field = ANY ($7)
+            AND \(condition)
+            """
+        }
         let others = terms.dropFirst().map { term in
-            """
-            AND (
-                SELECT true FROM keel.words o WHERE o.store = $1 AND o.ix = $6 AND o.cid = c.cid AND o.did = w.did
-                AND o.field = ANY ($7) AND \(condition(term, on: "o")) LIMIT 1
-            ) IS TRUE
-            """
+            let isThere = conditions(term).map { condition in
+                """
+                (
+                    SELECT true FROM keel.words o WHERE o.store = $1 AND o.ix = $6 AND o.cid = c.cid AND o.did = w.did
+                    AND o.field = ANY ($7) AND \(condition) LIMIT 1
+                ) IS TRUE
+                """
+            }
+            return "AND (\(isThere.joined(separator: " OR ")))"
         }
         self.words = words
         sql = """
             SELECT \(TableSnapshot.columns) FROM (
-                SELECT DISTINCT w.did FROM keel.words w
-                WHERE w.store = $1 AND w.ix = $6 AND w.cid = c.cid AND w.did > c.did AND w.field = ANY ($7)
-                AND \(first)
+                SELECT DISTINCT w.did FROM (\(first.joined(separator: " UNION ALL "))) w WHERE true
                 \(others.joined(separator: "\n"))
                 ORDER BY w.did LIMIT $5
             ) f JOIN keel.documents d ON d.store = $1 AND d.did = f.did ORDER BY d.did
