@@ -2,6 +2,7 @@
 
 import KeelTestSupport
 import KeelCore
+import Synchronization
 import Testing
 
 @testable import KeelLogging
@@ -100,6 +101,37 @@ struct LogFileMaintenanceTests {
         file.waitForMaintenance()
         #expect(!(try files.names(in: "/logs").contains(first)))
         #expect(try Set(messages(files)).isSuperset(of: ["record 0", "late", "last", "record 39"]))
+    }
+
+    @Test("Waiting for maintenance completes it although the thread that begins it is late")
+    func lateBeginning() throws {
+        let files = SimulatedFileSystem()
+        let waiting = Mutex<RotatingLogFile?>(nil)
+        let found = Mutex([String]())
+        let late = LogWorker(
+            begin: { work in
+                // The first thread has rotated the file here, and has not reached the worker.
+                let file = waiting.withLock { $0.take() }
+                if let file {
+                    file.waitForMaintenance()
+                    let names = try? files.names(in: "/logs")
+                    found.withLock { $0 = names ?? [] }
+                }
+                work()
+            },
+            wait: {}
+        )
+        let file = try RotatingLogFile(
+            at: "/logs/app.log",
+            LogFileConfiguration(),
+            files: files,
+            worker: late
+        )
+        write(0..<1, to: file)
+        waiting.withLock { $0 = file }
+        file.rotate()
+        let names = found.withLock { $0 }
+        #expect(names.contains { $0.hasSuffix(".gz") }, "\(names)")
     }
 
     @Test("The limits hold on a disk without room for compressed files")

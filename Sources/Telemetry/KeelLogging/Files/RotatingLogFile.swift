@@ -130,7 +130,8 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
     ///
     /// Blocks the calling thread: for tests, and for the end of a program.
     public func waitForMaintenance() {
-        beginMaintenance()
+        // Also if it is due: the thread that begins it may not have reached the worker yet.
+        if maintenance.isNeeded { worker { self.maintenance.run() } }
         worker.finish()
     }
 
