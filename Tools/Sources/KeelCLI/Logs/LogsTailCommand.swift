@@ -54,7 +54,7 @@ struct LogsTailCommand: AsyncParsableCommand {
                 var reported = source.skippedCount
                 let result = output.foreign(reported)
                 guard follow else { return result }
-                // Canceling the task would not end it while it waits for the reader of its output.
+                // Canceling the task would not end it while it waits for the reader of standard error.
                 let watches = [SIGINT, SIGTERM].map { number in
                     SignalWatch(number) { Foundation.exit(ToolExit.done.rawValue) }
                 }
