@@ -20,9 +20,7 @@ struct ContextTests {
 
     @Test("A preview without its own value gets the shared live value")
     func previewsFallBack() {
-        enum Key: DependencyKey {
-            static var liveValue: Counter { Counter() }
-        }
+        enum Key: DependencyKey { static var liveValue: Counter { Counter() } }
         let live = read(Key.self, in: .live)
         let preview = read(Key.self, in: .preview)
         #expect(live === preview)

@@ -33,9 +33,7 @@ struct CycleTests {
                 DependencyValues.current[Third.self] + DependencyValues.current[Third.self]
             }
         }
-        enum Third: DependencyKey {
-            static var liveValue: Int { 4 }
-        }
+        enum Third: DependencyKey { static var liveValue: Int { 4 } }
         let sums = await withTaskGroup(of: Int.self) { group in
             for number in 0..<60 {
                 group.addTask {

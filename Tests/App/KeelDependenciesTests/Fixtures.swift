@@ -2,9 +2,7 @@ import KeelDependencies
 import Synchronization
 
 /// A dependency of an app, small enough to compare.
-struct Greeter: Hashable {
-    var name: String
-}
+struct Greeter: Hashable { var name: String }
 
 /// A key with a value for each context.
 enum GreeterKey: DependencyKey {
@@ -20,9 +18,7 @@ enum UnsetKey: DependencyKey {
 }
 
 /// A key that no test sets, without a value to continue with.
-enum BareKey: DependencyKey {
-    static var liveValue: Greeter { Greeter(name: "live") }
-}
+enum BareKey: DependencyKey { static var liveValue: Greeter { Greeter(name: "live") } }
 
 /// An object with an identity, to count creations.
 final class Counter: Sendable {
@@ -30,9 +26,7 @@ final class Counter: Sendable {
 
     var count: Int { value.withLock { $0 } }
 
-    func increment() {
-        value.withLock { $0 += 1 }
-    }
+    func increment() { value.withLock { $0 += 1 } }
 }
 
 extension DependencyValues {

@@ -3,9 +3,7 @@ import Testing
 
 @Suite("Overrides")
 struct OverrideTests {
-    private struct Refusal: Error {
-        let reason: String
-    }
+    private struct Refusal: Error { let reason: String }
 
     @Test("An override applies to its operation and ends with it")
     func endsWithItsOperation() {

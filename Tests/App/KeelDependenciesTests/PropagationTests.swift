@@ -103,9 +103,7 @@ struct PropagationTests {
                     }
                 }
             }
-            for await sawItsOwn in group {
-                #expect(sawItsOwn)
-            }
+            for await sawItsOwn in group { #expect(sawItsOwn) }
         }
     }
 

@@ -85,9 +85,7 @@ struct UnsetTests {
                 observing: [\.standardErrorContent, \.standardOutputContent]
             ) {
                 @Dependency(BareKey.self) var greeter
-                withKnownIssue {
-                    print("went on with the value \(greeter.name)")
-                }
+                withKnownIssue { print("went on with the value \(greeter.name)") }
             }
         )
         let message = String(decoding: result.standardErrorContent, as: UTF8.self)

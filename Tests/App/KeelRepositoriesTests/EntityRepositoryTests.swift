@@ -290,9 +290,7 @@ struct EntityRepositoryTests {
             local: local,
             loader: ResourceLoader(),
             offline: OfflineWrites(outbox) { change in
-                guard case .save(let dto) = change else {
-                    throw DataSourceError(.unsupported)
-                }
+                guard case .save(let dto) = change else { throw DataSourceError(.unsupported) }
                 return try OutboxRequest(PutRestaurant(dto: dto))
             },
             id: { $0.id ?? "" }

@@ -111,9 +111,7 @@ struct ErrorChainTests {
                 error.mapped(to: table, else: .other)
             }
             try await RepositoryError.mapped(to: appError) {
-                try await RepositoryError.mapping {
-                    throw DataSourceError(.timeout)
-                }
+                try await RepositoryError.mapping { throw DataSourceError(.timeout) }
             }
         }
     }

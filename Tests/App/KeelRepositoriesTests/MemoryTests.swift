@@ -24,14 +24,10 @@ struct MemoryTests {
         let world = world()
         try await world.put("1", 5)
         let reads = world.store.readCount
-        for _ in 0..<2 {
-            #expect(try await world.places.entity("1", .cacheOnly).version == 5)
-        }
+        for _ in 0..<2 { #expect(try await world.places.entity("1", .cacheOnly).version == 5) }
         #expect(world.store.readCount == reads + 1)
         let lists = world.store.readCount
-        for _ in 0..<2 {
-            #expect(try await world.places.all(.cacheOnly).map(\.version) == [5])
-        }
+        for _ in 0..<2 { #expect(try await world.places.all(.cacheOnly).map(\.version) == [5]) }
         #expect(world.store.readCount == lists + 1)
         #expect(world.memory?.hits == 2)
     }
@@ -95,9 +91,7 @@ struct MemoryTests {
         // The same key with another type is another resource.
         let length = resource.map { $0.count }
         #expect(try await loader.load(length, .cacheOnly).value == 3)
-        try await loader.write(invalidating: ["texts"]) {
-            kept.withLock { $0 = "newer" }
-        }
+        try await loader.write(invalidating: ["texts"]) { kept.withLock { $0 = "newer" } }
         #expect(try await loader.load(resource, .cacheOnly).value == "newer")
         #expect(try await loader.load(length, .cacheOnly).value == 5)
         // A failed write may have changed something as well.

@@ -353,9 +353,7 @@ struct ResourceLoaderTests {
         #expect(await states.next() == .loaded("remote", .current))
         subject.fail(.unreachable)
         let subject = subject
-        try await loader.write(invalidating: ["texts"]) {
-            subject.copy.withLock { $0 = "mine" }
-        }
+        try await loader.write(invalidating: ["texts"]) { subject.copy.withLock { $0 = "mine" } }
         #expect(await states.next() == .loading(last: "remote"))
         #expect(await states.next() == .loaded("mine", .stale(age: nil)))
         #expect(await states.next() == .failed(RepositoryError(.unreachable), last: "mine"))

@@ -37,15 +37,11 @@ private struct KeptRestaurantRepository: RestaurantRepository {
     let remote: RemoteDataSource
 
     func restaurants() async throws(DomainError) -> [Restaurant] {
-        try await mapped {
-            try await entities.all(.cacheFirst(maxAge: .seconds(86_400)))
-        }
+        try await mapped { try await entities.all(.cacheFirst(maxAge: .seconds(86_400))) }
     }
 
     func restaurant(_ id: UUID) async throws(DomainError) -> Restaurant {
-        try await mapped {
-            try await entities.entity(id.uuidString)
-        }
+        try await mapped { try await entities.entity(id.uuidString) }
     }
 
     func search(_ words: String) async throws(DomainError) -> [Restaurant] {
@@ -57,9 +53,7 @@ private struct KeptRestaurantRepository: RestaurantRepository {
     }
 
     func favourites() async throws(DomainError) -> [Restaurant] {
-        try await mapped {
-            try await entities.all(.cacheOnly).filter(\.isFavourite)
-        }
+        try await mapped { try await entities.all(.cacheOnly).filter(\.isFavourite) }
     }
 
     func setFavourite(_ id: UUID, _ isFavourite: Bool) async throws(DomainError) {
@@ -136,8 +130,7 @@ struct RestaurantRepositoryTests {
         #expect(try await repository.search("Palace").map(\.name) == ["Thai Palace"])
         _ = try await repository.search("Fish & Chips")
         #expect(
-            service.transport.calls.last?.head.path
-                == "/v1/restaurants/search?q=Fish%20%26%20Chips"
+            service.transport.calls.last?.head.path == "/v1/restaurants/search?q=Fish%20%26%20Chips"
         )
     }
 

@@ -26,9 +26,7 @@ struct ResultStyleTests {
         }
     }
 
-    struct Problem: Decodable, Sendable, Equatable {
-        var reasonCode: Int
-    }
+    struct Problem: Decodable, Sendable, Equatable { var reasonCode: Int }
 
     enum UserEndpoint: ServiceEndpoint {
         case user(id: String)

@@ -7,9 +7,7 @@ import Testing
 
 @Suite("A change of user", .timeLimit(.minutes(1)))
 struct UserChangeTests {
-    private struct Note: Sendable {
-        var id: String
-    }
+    private struct Note: Sendable { var id: String }
 
     private struct NoteDTO: Codable, Sendable, Identifiable, DomainMappable {
         var id: String
@@ -90,9 +88,7 @@ struct UserChangeTests {
         try await session.signIn(as: account) { BearerCredentials(accessToken: account) }
     }
 
-    private var tokens: [String?] {
-        transport.calls.map { $0.head.headerFields[.authorization] }
-    }
+    private var tokens: [String?] { transport.calls.map { $0.head.headerFields[.authorization] } }
 
     @Test("An unsent change waits for the user who made it, and is sent once that user is back")
     func waitsForItsUser() async throws {
