@@ -57,8 +57,7 @@ struct RaceTests {
         let limits = CacheConfiguration(limits: .count(5))
         switch kind {
         case .memory: return Cache(CacheConfiguration(limits: .count(1_000)))
-        case .tier:
-            return Cache(over: InMemoryCacheTier(), name: "races", coding: .json(), limits)
+        case .tier: return Cache(over: InMemoryCacheTier(), name: "races", coding: .json(), limits)
         case .store:
             let store = CacheStore(limits, over: InMemoryCacheTier())
             return store.cache("races", key: Int.self, value: Int.self)

@@ -4,9 +4,7 @@ import Testing
 
 @Suite("Caches of one store", .timeLimit(.minutes(1)))
 struct StoreTests {
-    struct Restaurant: Codable, Sendable, Equatable {
-        var name: String
-    }
+    struct Restaurant: Codable, Sendable, Equatable { var name: String }
 
     @Test("Caches of different types share one budget")
     func sharesMemory() async throws {

@@ -105,9 +105,7 @@ struct TierTests {
         await cache(base).set(1, for: "a")
         await clock.advance(by: .seconds(20))
         let held = cache(HeldTier(base: base, gate: gate))
-        let read = Task {
-            try await held.value(for: "a", policy: .staleWhileRevalidate) { 2 }
-        }
+        let read = Task { try await held.value(for: "a", policy: .staleWhileRevalidate) { 2 } }
         try await waitUntil { gate.begunCount == 1 }
         try await held.removeAll()
         gate.open()

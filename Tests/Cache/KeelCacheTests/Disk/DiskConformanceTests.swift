@@ -10,9 +10,7 @@ struct DiskConformanceTests {
     private static let checks = CacheTierCheck.applicable(to: [.byteLimit, .durability, .files])
 
     @Test("Plain", arguments: checks)
-    func plain(_ check: CacheTierCheck) async throws {
-        try await run(check, sealing: nil)
-    }
+    func plain(_ check: CacheTierCheck) async throws { try await run(check, sealing: nil) }
 
     @Test("Sealed", arguments: checks)
     func sealed(_ check: CacheTierCheck) async throws {

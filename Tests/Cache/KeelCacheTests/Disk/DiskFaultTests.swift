@@ -254,10 +254,8 @@ struct DiskFaultTests {
                 #expect(!isOlderUnsafe)
             case .remove(let path) where path.hasSuffix(".segment") && path < holder:
                 isOlderUnsafe = true
-            case .syncFolder:
-                isOlderUnsafe = false
-            default:
-                break
+            case .syncFolder: isOlderUnsafe = false
+            default: break
             }
         }
         #expect(hasGone)
@@ -266,9 +264,7 @@ struct DiskFaultTests {
     @Test("A failed snapshot loses nothing")
     func failingSnapshot() async throws {
         let files = SimulatedFileSystem()
-        files.fail { call in
-            call.path.hasSuffix("index.part") ? FileSystemError.inputOutput : nil
-        }
+        files.fail { call in call.path.hasSuffix("index.part") ? FileSystemError.inputOutput : nil }
         let tier = try files.tier { $0.segmentByteCount = 4096 }
         for number in 0..<100 { try await tier.set("\(number)", bytes(300, seed: number)) }
         await tier.close()

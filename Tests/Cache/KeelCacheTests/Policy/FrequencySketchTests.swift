@@ -32,9 +32,7 @@ struct FrequencySketchTests {
         var sketch = FrequencySketch()
         sketch.grow(toHold: 1000)
         for _ in 0..<10 { sketch.increment(7, period: 1000) }
-        for hash in UInt32(100)..<1090 {
-            sketch.increment(hash &* 0x9E37_79B9, period: 1000)
-        }
+        for hash in UInt32(100)..<1090 { sketch.increment(hash &* 0x9E37_79B9, period: 1000) }
         #expect((5...6).contains(sketch.frequency(7)))
     }
 

@@ -77,16 +77,11 @@ struct CrashScript {
             let count = isLarge ? 2000 : Int.random(in: 0...700, using: &draw)
             let tag = tags.filter { _ in Int.random(in: 0..<3, using: &draw) == 0 }
             return .set(key: key, value: bytes(count, seed: number), tags: tag)
-        case 64..<76:
-            return .remove(keys: [key])
-        case 76..<80:
-            return .removeTag(tags.randomElement(using: &draw) ?? "")
-        case 80..<82:
-            return .removeEverything
-        case 82..<96:
-            return .flush
-        default:
-            return .reopen
+        case 64..<76: return .remove(keys: [key])
+        case 76..<80: return .removeTag(tags.randomElement(using: &draw) ?? "")
+        case 80..<82: return .removeEverything
+        case 82..<96: return .flush
+        default: return .reopen
         }
     }
 
@@ -139,8 +134,7 @@ struct KeyModel {
         case .flush:
             for (key, values) in pending { history[key] = values }
             pending = [:]
-        case .reopen:
-            break
+        case .reopen: break
         }
     }
 
