@@ -19,8 +19,7 @@ extension CBORItem {
         case 7: return .undefined
         case 8: return .float(Double(bitPattern: random.next()))
         case 9: return .tagged(argument, .random(depth: depth - 1, using: &random))
-        case 10:
-            return .array((0..<count).map { _ in .random(depth: depth - 1, using: &random) })
+        case 10: return .array((0..<count).map { _ in .random(depth: depth - 1, using: &random) })
         default:
             return .map(
                 (0..<count).map { _ in

@@ -44,9 +44,7 @@ struct InternetTimeTests {
             ("1970-01-01T00:00:60Z", 60_000_000),
         ] as [(String, Int64)]
     )
-    func reads(text: String, time: Int64) {
-        #expect(InternetTime.microseconds(of: text) == time)
-    }
+    func reads(text: String, time: Int64) { #expect(InternetTime.microseconds(of: text) == time) }
 
     @Test(
         "Invalid times are rejected",
@@ -60,7 +58,5 @@ struct InternetTimeTests {
             "+999999-01-01T00:00:00Z",
         ]
     )
-    func refuses(text: String) {
-        #expect(InternetTime.microseconds(of: text) == nil)
-    }
+    func refuses(text: String) { #expect(InternetTime.microseconds(of: text) == nil) }
 }

@@ -39,10 +39,7 @@ struct RedactorTests {
             ("c=%34111111111111111&n=1", "c=<redacted>&n=1"),
             ("c=4111%201111%201111%201111.", "c=<redacted>."),
             ("c=4111%2D1111%2D1111%2D1111%26n=1", "c=<redacted>%26n=1"),
-            (
-                "%34%31%31%31%20%31%31%31%31%20%31%31%31%31%20%31%31%31%31%2F",
-                "<redacted>%2F"
-            ),
+            ("%34%31%31%31%20%31%31%31%31%20%31%31%31%31%20%31%31%31%31%2F", "<redacted>%2F"),
             ("n=%34%31%31%31%20%31%31%31%31", "n=%34%31%31%31%20%31%31%31%31"),
             (
                 "%41%34%31%31%31%31%31%31%31%31%31%31%31%31%31%31%31",
@@ -57,9 +54,7 @@ struct RedactorTests {
             ),
         ]
     )
-    func forms(text: String, expected: String) {
-        #expect(redactor.redact(text) == expected)
-    }
+    func forms(text: String, expected: String) { #expect(redactor.redact(text) == expected) }
 
     @Test(
         "A value after a sensitive name is redacted",
@@ -86,9 +81,7 @@ struct RedactorTests {
             ("pin=(1234)", "pin=<redacted>)"),
         ]
     )
-    func names(text: String, expected: String) {
-        #expect(redactor.redact(text) == expected)
-    }
+    func names(text: String, expected: String) { #expect(redactor.redact(text) == expected) }
 
     @Test(
         "Text that contains no secret stays unchanged",
@@ -112,9 +105,7 @@ struct RedactorTests {
             "key=1 code=404 keyboard: on",
         ]
     )
-    func noSecrets(text: String) {
-        #expect(redactor.redact(text) == text)
-    }
+    func noSecrets(text: String) { #expect(redactor.redact(text) == text) }
 
     @Test(
         "Sensitive names are recognized in any case and with any separators",
@@ -136,9 +127,7 @@ struct RedactorTests {
             "pinned", "Accept", "Content-Type", "cookie-consent", "signature-algorithm", "", "-",
         ]
     )
-    func otherNames(name: String) {
-        #expect(!redactor.isSensitive(name))
-    }
+    func otherNames(name: String) { #expect(!redactor.isSensitive(name)) }
 
     @Test("Names and patterns can be added and removed")
     func extended() {

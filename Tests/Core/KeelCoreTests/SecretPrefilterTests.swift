@@ -96,9 +96,7 @@ struct RecentNamesTests {
     func likeness() {
         var (names, asked) = (RecentNames(), 0)
         var alike = (1...80).map { String(repeating: "a", count: $0) }
-        alike += (8..<24).map { place in
-            String((0..<32).map { $0 == place ? "b" : "a" })
-        }
+        alike += (8..<24).map { place in String((0..<32).map { $0 == place ? "b" : "a" }) }
         for _ in 0..<2 {
             for name in alike {
                 #expect(verdict(&names, name, asked: &asked) == .plain)

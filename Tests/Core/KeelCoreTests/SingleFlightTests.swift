@@ -13,9 +13,7 @@ struct SingleFlightTests {
 
     private func start(_ count: Int) -> [Task<Int, any Error>] {
         (0..<count).map { _ in
-            Task { [flights, gate] in
-                try await flights.run("key") { try await gate.pass() }
-            }
+            Task { [flights, gate] in try await flights.run("key") { try await gate.pass() } }
         }
     }
 
