@@ -412,8 +412,7 @@ struct ReplyTests {
             return address.scheme + "://" + address.authority + address.path(of: "a b/ü")
         }
         #expect(
-            try address("photos", nil)
-                == "https://photos.s3.eu-west-1.amazonaws.com/a%20b/%C3%BC"
+            try address("photos", nil) == "https://photos.s3.eu-west-1.amazonaws.com/a%20b/%C3%BC"
         )
         #expect(
             try address("my.photos", nil)
@@ -464,9 +463,7 @@ struct ReplyTests {
         ])
         texts += ["\(environment)", String(reflecting: environment)]
         #expect(texts.count == 9)
-        for text in texts {
-            #expect(!text.contains("the secret") && !text.contains("the token"))
-        }
+        for text in texts { #expect(!text.contains("the secret") && !text.contains("the token")) }
         #expect(try await environment.credentials().secretAccessKey == "the secret")
         let missing = EnvironmentAWSCredentials(environment: ["AWS_ACCESS_KEY_ID": "AKID"])
         let error = await expectError(FileStoreError.self, .credentialsMissing) {

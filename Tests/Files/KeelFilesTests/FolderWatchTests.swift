@@ -33,10 +33,7 @@ struct FolderWatchTests {
         // Nobody reads the events of these changes.
         try files.moveItem(atPath: scratch.path + "/old", toPath: scratch.path + "/moved")
         try files.removeItem(atPath: scratch.path + "/gone")
-        try files.createDirectory(
-            atPath: scratch.path + "/new",
-            withIntermediateDirectories: false
-        )
+        try files.createDirectory(atPath: scratch.path + "/new", withIntermediateDirectories: false)
         watch.handle(-1, UInt32(IN_Q_OVERFLOW), "")
         #expect(Set(watch.prefixes.values) == ["", "moved/", "moved/inner/", "new/"])
         #expect(await inbox.next() == .missed)

@@ -93,8 +93,6 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         return text.trimmingCharacters(in: .newlines)
     }
 
-    var date: Date {
-        get throws { try Date(context.timestamp, strategy: .iso8601) }
-    }
+    var date: Date { get throws { try Date(context.timestamp, strategy: .iso8601) } }
 }
 #endif

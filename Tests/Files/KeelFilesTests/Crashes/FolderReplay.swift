@@ -64,8 +64,7 @@ struct FolderReplay {
                 let (file, offset) = (node(file), sizes[node(file), default: 0])
                 sizes[file] = offset + bytes.count
                 changes.append(.write(file: file, offset: offset, bytes: bytes, modified: modified))
-            case .label(let file, let bytes):
-                changes.append(.label(file: node(file), bytes: bytes))
+            case .label(let file, let bytes): changes.append(.label(file: node(file), bytes: bytes))
             case .rename(let folder, let name, let newFolder, let newName):
                 let from = Place(folder: node(folder), name: name)
                 let to = Place(folder: node(newFolder), name: newName)
@@ -121,8 +120,7 @@ struct FolderReplay {
         for (position, change) in changes.prefix(count).enumerated() {
             let isSafe =
                 switch change {
-                case .write(let file, _, _, _), .label(let file, _):
-                    position < synced[file] ?? -1
+                case .write(let file, _, _, _), .label(let file, _): position < synced[file] ?? -1
                 case .names(_, let from, let to):
                     [from, to].contains { position < $0.flatMap { synced[$0.folder] } ?? -1 }
                 case .sync: true
@@ -131,9 +129,7 @@ struct FolderReplay {
                 apply(change, to: &contents)
             } else if case .write(let file, let offset, let bytes, let modified) = change {
                 var part = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random)))
-                if Bool.random(using: &random) {
-                    part = [UInt8](repeating: 0, count: part.count)
-                }
+                if Bool.random(using: &random) { part = [UInt8](repeating: 0, count: part.count) }
                 apply(
                     .write(file: file, offset: offset, bytes: part, modified: modified),
                     to: &contents
