@@ -135,9 +135,7 @@ struct CompressionTests {
         let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("items")
-        try await run { client, _ in
-            _ = try await client.download(from: GetItems(), to: file)
-        }
+        try await run { client, _ in _ = try await client.download(from: GetItems(), to: file) }
         #expect(try JSONDecoder().decode([Item].self, from: Data(contentsOf: file)) == Self.items)
         let cut = HTTPTestAnswer.Interruption(.insideBody(after: 500), .close)
         try await run(interrupted: cut) { client, _ in

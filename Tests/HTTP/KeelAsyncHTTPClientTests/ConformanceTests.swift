@@ -23,14 +23,10 @@ struct ConformanceTests {
     }
 
     @Test("Each promise is kept", arguments: HTTPTransportCheck.applicable(to: features))
-    func promises(_ check: HTTPTransportCheck) async throws {
-        try await check.run(on: subject)
-    }
+    func promises(_ check: HTTPTransportCheck) async throws { try await check.run(on: subject) }
 
     @Test("Each fault has its expected outcome", arguments: HTTPFaultCheck.applicable(to: features))
-    func faults(_ check: HTTPFaultCheck) async throws {
-        try await check.run(on: subject)
-    }
+    func faults(_ check: HTTPFaultCheck) async throws { try await check.run(on: subject) }
 
     private static func transport(
         _ access: HTTPTestAccess

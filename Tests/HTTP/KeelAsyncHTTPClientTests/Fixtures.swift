@@ -5,9 +5,7 @@ import KeelAsyncHTTPClient
 import KeelHTTP
 import KeelTestKit
 
-struct Item: Codable, Sendable, Equatable {
-    var name: String
-}
+struct Item: Codable, Sendable, Equatable { var name: String }
 
 struct GetItem: Endpoint {
     typealias Response = Item

@@ -46,10 +46,7 @@ struct SecurityTests {
     @Test(
         "A failed handshake has its own error code",
         arguments: [
-            (
-                FaultServer.HandshakeFault.close,
-                TransportError.Code.tlsHandshakeFailed
-            ),
+            (FaultServer.HandshakeFault.close, TransportError.Code.tlsHandshakeFailed),
             (.reset, .connectionLost), (.plainText, .tlsHandshakeFailed),
             (.garbage, .tlsHandshakeFailed), (.stall, .connectTimeout),
         ]

@@ -58,8 +58,7 @@ struct TransferTests {
             let length = Int64(expected.count)
             #expect(request["content-length"] == "\(length)")
             #expect(
-                last.withLock { $0 }
-                    == TransferProgress(completedBytes: length, totalBytes: length)
+                last.withLock { $0 } == TransferProgress(completedBytes: length, totalBytes: length)
             )
         }
     }

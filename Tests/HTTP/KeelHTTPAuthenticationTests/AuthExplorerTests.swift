@@ -15,9 +15,7 @@ struct AuthExplorerTests {
     @Test("A session stays consistent under any order of events")
     func explores() async throws {
         let count = TestLength.count("KEEL_AUTH_SEEDS", 300, thorough: 1_000)
-        for seed in 1...UInt64(max(1, count)) {
-            try await explore(seed)
-        }
+        for seed in 1...UInt64(max(1, count)) { try await explore(seed) }
     }
 
     private func explore(_ seed: UInt64) async throws {
@@ -102,9 +100,7 @@ private final class Scheduler: Sendable {
 
     private let state: Mutex<State>
 
-    init(seed: UInt64) {
-        state = Mutex(State(random: SeededRandom(seed: seed)))
-    }
+    init(seed: UInt64) { state = Mutex(State(random: SeededRandom(seed: seed))) }
 
     func choose(_ count: Int) -> Int {
         state.withLock { Int.random(in: 0..<count, using: &$0.random) }

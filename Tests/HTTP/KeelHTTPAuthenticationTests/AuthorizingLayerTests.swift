@@ -30,10 +30,7 @@ private final class Witness: HTTPMiddleware, HTTPTransportDouble {
 private struct KeyLayer: HTTPAuthorizing {
     let identity: String?
 
-    func intercept(
-        _ call: HTTPCall,
-        next: HTTPNext
-    ) async throws(TransportError) -> HTTPReply {
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
         try await next(call)
     }
 }

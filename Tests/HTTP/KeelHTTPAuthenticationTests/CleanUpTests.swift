@@ -265,10 +265,7 @@ struct CleanUpTests {
         func save(_ credentials: BearerCredentials) async { await base.save(credentials) }
         func clear() async { await base.clear() }
 
-        func replace(
-            _ old: BearerCredentials,
-            with new: BearerCredentials?
-        ) async throws -> Bool {
+        func replace(_ old: BearerCredentials, with new: BearerCredentials?) async throws -> Bool {
             try await change()
             throw Locked()
         }

@@ -161,10 +161,7 @@ struct FirebaseIdentityServerTests {
         try await server.sendPasswordReset(email: "nobody@example.org")
         #expect(firebase.passwordResets == ["ada@example.org"])
         let unprotected = ScriptedHTTPTransport([
-            .json(
-                #"{"error":{"code":400,"message":"EMAIL_NOT_FOUND"}}"#,
-                status: .badRequest
-            )
+            .json(#"{"error":{"code":400,"message":"EMAIL_NOT_FOUND"}}"#, status: .badRequest)
         ])
         let older = FirebaseIdentityServer(apiKey: "key", transport: unprotected)
         await expectError(AuthenticationError.self, .wrongCredentials) {

@@ -147,9 +147,7 @@ struct HeldPlaceTests {
         var call = HTTPCall(
             HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/")
         )
-        for _ in 1...50 {
-            _ = try await hedging.intercept(call, next: next).body.collect(upTo: 10)
-        }
+        for _ in 1...50 { _ = try await hedging.intercept(call, next: next).body.collect(upTo: 10) }
         let log = HTTPEventLog()
         call.recorder = HTTPEventRecorder([log], clock: clock)
         let reply = Task { [call] in try await hedging.intercept(call, next: next).head.status }

@@ -21,9 +21,7 @@ struct StarvedWaiterTests {
         /// Resumes the queue and returns when all pending work has run.
         func goOn() async {
             queue.resume()
-            await withCheckedContinuation { continuation in
-                queue.async { continuation.resume() }
-            }
+            await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
         }
     }
 

@@ -159,9 +159,7 @@ struct RevalidationTests {
         let client = try client(bench) { $0.attemptMiddleware = [ConcurrencyLimitMiddleware(1)] }
         try await bench.send()
         await bench.pass(61)
-        let reply = try await client.send(
-            HTTPCall(HTTPRequest("https://api.example.com/menu"))
-        )
+        let reply = try await client.send(HTTPCall(HTTPRequest("https://api.example.com/menu")))
         #expect(try await reply.body.collect(upTo: .max) == Array("new".utf8))
     }
 
@@ -265,9 +263,7 @@ struct RevalidationTests {
         let client = try client(bench)
         _ = try await client.response(to: GetMenu()).get()
         await bench.pass(61)
-        let calls = (1...1000).map { _ in
-            Task { try await client.response(to: GetMenu()).get() }
-        }
+        let calls = (1...1000).map { _ in Task { try await client.response(to: GetMenu()).get() } }
         try await waitUntil { bench.cache.waitingCalls == 1000 }
         gate.open()
         for call in calls {

@@ -138,9 +138,7 @@ final class SeededLoop: TaskExecutor, @unchecked Sendable {
     }
 
     /// Waits until no task can take a step without time passing.
-    func quiet() async {
-        await withUnsafeContinuation { waitingForQuiet.append($0) }
-    }
+    func quiet() async { await withUnsafeContinuation { waitingForQuiet.append($0) } }
 }
 
 /// Redirects the tasks of a loop's thread to the loop.
@@ -168,9 +166,7 @@ private enum LoopHook {
     }()
 
     private static var current: SeededLoop? {
-        pthread_getspecific(key).map {
-            Unmanaged<SeededLoop>.fromOpaque($0).takeUnretainedValue()
-        }
+        pthread_getspecific(key).map { Unmanaged<SeededLoop>.fromOpaque($0).takeUnretainedValue() }
     }
 
     static func running<Value>(_ loop: SeededLoop, _ body: () -> Value) -> Value {

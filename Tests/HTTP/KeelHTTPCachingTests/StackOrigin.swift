@@ -148,8 +148,7 @@ final class StackOrigin: IdentityServer {
             var error = TransportError(.staleConnection)
             error.bytesSent = 0
             throw error
-        case .intercepted where head.authority == Self.home:
-            try intercept(call, client)
+        case .intercepted where head.authority == Self.home: try intercept(call, client)
         case .early: return reply(413, [:], body: "early", dice)
         default: break
         }
@@ -199,9 +198,7 @@ final class StackOrigin: IdentityServer {
         var pieces = try await body.open().makeAsyncIterator()
         while let piece = try await pieces.next() {
             // A slow uplink: each piece takes time, but none as long as the client's limit.
-            if body.bytes == nil, !piece.isEmpty {
-                try await pause(.seconds(dice.number(1...12)))
-            }
+            if body.bytes == nil, !piece.isEmpty { try await pause(.seconds(dice.number(1...12))) }
         }
     }
 

@@ -66,9 +66,7 @@ struct StackSimulationTests {
     func keepsPromises(part: UInt64) async {
         let count = (Self.schedules + Self.parts - 1) / Self.parts
         let first = Self.seed &+ part &* count
-        let outcomes = await LoopThreads.map { thread in
-            Self.live(from: first, thread, count)
-        }
+        let outcomes = await LoopThreads.map { thread in Self.live(from: first, thread, count) }
         var total = StackTally()
         for outcome in outcomes {
             total.add(outcome.tally)

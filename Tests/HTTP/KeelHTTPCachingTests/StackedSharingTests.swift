@@ -10,9 +10,7 @@ import KeelTestSupport
 import Testing
 
 /// An option that an app's layer reads.
-private enum LaneKey: HTTPCallOptionKey {
-    static var defaultValue: String { "none" }
-}
+private enum LaneKey: HTTPCallOptionKey { static var defaultValue: String { "none" } }
 
 /// An option whose values cannot be compared.
 private enum OpaqueKey: HTTPCallOptionKey {

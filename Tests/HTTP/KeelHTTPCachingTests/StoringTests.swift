@@ -15,9 +15,7 @@ struct StoringTests {
     @Test("A body is passed on in chunks and stored at its end")
     func streams() async throws {
         let chunks = pieces(5, 1000)
-        let bench = CacheBench([
-            .chunks(chunks, headers: [.cacheControl: "max-age=60"])
-        ])
+        let bench = CacheBench([.chunks(chunks, headers: [.cacheControl: "max-age=60"])])
         let reply = try await bench.open()
         var body = reply.body.makeAsyncIterator()
         for chunk in chunks {

@@ -72,9 +72,7 @@ struct CookieFormatTests {
             Row("foo=bar; Path=/\(String(repeating: "x", count: 1024))", "foo=bar"),
         ]
     )
-    func reads(_ row: Row) {
-        #expect(SetCookie(row.field) == row.expected)
-    }
+    func reads(_ row: Row) { #expect(SetCookie(row.field) == row.expected) }
 
     @Test(
         "Dates are parsed in all their forms",
@@ -180,9 +178,7 @@ struct CookieFormatTests {
             Joined("a=ä, ö=1, c=3", ["a=ä, ö=1", "c=3"]),
         ]
     )
-    func splits(_ row: Joined) {
-        #expect(SetCookieFields.fields(inJoined: row.text) == row.fields)
-    }
+    func splits(_ row: Joined) { #expect(SetCookieFields.fields(inJoined: row.text) == row.fields) }
 
     @Test("Joined cookies keep their own attributes")
     func keepsJoined() {

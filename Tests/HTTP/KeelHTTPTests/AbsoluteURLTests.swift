@@ -18,9 +18,7 @@ struct AbsoluteURLTests {
     private struct Tokens: TokenSource {
         let identity: String? = "ann"
         func token() async throws -> AccessToken { AccessToken("secret") }
-        func token(after refused: AccessToken) async throws -> AccessToken {
-            AccessToken("secret")
-        }
+        func token(after refused: AccessToken) async throws -> AccessToken { AccessToken("secret") }
     }
 
     @Test("The URL is sent as given, without its fragment and with the query appended")

@@ -21,13 +21,9 @@ struct BodyCodingTests {
         }
     }
 
-    private struct Day: Codable, Equatable {
-        var openDay: Date
-    }
+    private struct Day: Codable, Equatable { var openDay: Date }
 
-    private struct Problem: Decodable, Sendable, Equatable {
-        var reasonCode: Int
-    }
+    private struct Problem: Decodable, Sendable, Equatable { var reasonCode: Int }
 
     private struct SetDay: Endpoint {
         typealias Response = Day

@@ -43,9 +43,7 @@ struct CallEventTests {
 
     @Test("A failure in the body is reported once")
     func failingBody() async throws {
-        let client = try client([
-            .chunks([[1, 2]], thenThrow: TransportError(.truncatedBody))
-        ])
+        let client = try client([.chunks([[1, 2]], thenThrow: TransportError(.truncatedBody))])
         _ = try? await client.request(GetRestaurant(id: "1"))
         #expect(
             kinds.suffix(3) == [

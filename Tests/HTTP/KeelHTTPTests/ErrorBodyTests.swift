@@ -8,9 +8,7 @@ private struct ValidationProblem: Decodable, Sendable, Equatable {
     var fieldErrors: [String: String]
 }
 
-private struct Message: Decodable, Sendable, Equatable {
-    var message: String
-}
+private struct Message: Decodable, Sendable, Equatable { var message: String }
 
 private struct SignUp: Endpoint {
     typealias Response = EmptyResponse
@@ -90,11 +88,7 @@ struct ErrorBodyTests {
         let third = try await failure(#"{"message":"m"}"#, status: .notFound, declare)
         #expect(third.code == .notFound)
         #expect(third.errorBody is Message)
-        let fourth = try await failure(
-            #"{"message":"m"}"#,
-            status: .internalServerError,
-            declare
-        )
+        let fourth = try await failure(#"{"message":"m"}"#, status: .internalServerError, declare)
         #expect(fourth.errorBody == nil)
     }
 

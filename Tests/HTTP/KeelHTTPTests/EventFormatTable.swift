@@ -83,9 +83,7 @@ extension EventFormat {
         .init(
             "other kinds of line ends do not count",
             "data: a\u{2028}b\u{85}c\u{B}d\n\n",
-            [
-                event("a\u{2028}b\u{85}c\u{B}d")
-            ]
+            [event("a\u{2028}b\u{85}c\u{B}d")]
         ),
         .init("a comment", ": hello\ndata: a\n\n", [event("a")]),
         .init("an empty comment", ":\n\ndata: a\n\n", [event("a")]),
@@ -142,9 +140,7 @@ extension EventFormat {
         .init(
             "a type is for one event",
             "event: x\ndata: a\n\ndata: b\n\n",
-            [
-                event("a", "x"), event("b"),
-            ]
+            [event("a", "x"), event("b")]
         ),
         .init("a type without data is forgotten", "event: x\n\ndata: b\n\n", [event("b")]),
         .init("a type with a space in front", "event:  x\ndata: a\n\n", [event("a", " x")]),
@@ -155,32 +151,24 @@ extension EventFormat {
         .init(
             "an identifier stays",
             "id: 1\ndata: a\n\ndata: b\n\n",
-            [
-                event("a", id: "1"), event("b", id: "1"),
-            ]
+            [event("a", id: "1"), event("b", id: "1")]
         ),
         .init(
             "an empty identifier takes it back",
             "id: 1\ndata: a\n\nid\ndata: b\n\n",
-            [
-                event("a", id: "1"), event("b"),
-            ]
+            [event("a", id: "1"), event("b")]
         ),
         .init(
             "an identifier with a NUL is no identifier",
             "id: 1\nid: 2\u{0}\ndata: a\n\n",
-            [
-                event("a", id: "1")
-            ]
+            [event("a", id: "1")]
         ),
         .init("an identifier without data", "id: 7\n\ndata: a\n\n", [event("a", id: "7")]),
         .init("an identifier without data, at the end", "id: 7\n\n", [], lastID: "7"),
         .init(
             "an identifier whose event was cut off",
             "id: 1\ndata: a\n\nid: 2\ndata: b\n",
-            [
-                event("a", id: "1")
-            ]
+            [event("a", id: "1")]
         ),
         .init(
             "the last identifier of an event",

@@ -154,8 +154,7 @@ private enum ReferenceEventParser {
             case "\n":
                 lines.append(line)
                 line = []
-            default:
-                line.append(scalars[index])
+            default: line.append(scalars[index])
             }
             index += 1
         }

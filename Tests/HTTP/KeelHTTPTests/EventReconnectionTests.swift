@@ -59,8 +59,7 @@ struct EventReconnectionTests {
         case .connecting(let attempt): "connecting \(attempt)"
         case .open: "open"
         case .event(let event): "event \(event.data)"
-        case .waiting(let pause, let error):
-            "waiting \(pause) \(error?.code.name ?? "closed")"
+        case .waiting(let pause, let error): "waiting \(pause) \(error?.code.name ?? "closed")"
         }
     }
 

@@ -23,9 +23,7 @@ struct SearchRestaurants: Endpoint {
     var query: HTTPQuery { ["q": text, "city": city] }
 }
 
-struct Credentials: Codable, Sendable, Equatable {
-    var userName: String
-}
+struct Credentials: Codable, Sendable, Equatable { var userName: String }
 
 enum AuthEndpoint: ServiceEndpoint {
     case login(Credentials)
@@ -51,9 +49,7 @@ enum AuthEndpoint: ServiceEndpoint {
     }
 }
 
-struct Token: Codable, Sendable, Equatable {
-    var accessToken: String
-}
+struct Token: Codable, Sendable, Equatable { var accessToken: String }
 
 /// Creates a client over a scripted transport.
 func makeClient(

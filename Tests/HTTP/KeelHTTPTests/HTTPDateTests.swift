@@ -17,9 +17,7 @@ struct HTTPDateTests {
             ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800),
         ] as [(String, Int64)]
     )
-    func reads(text: String, seconds: Int64) {
-        #expect(HTTPDate(text)?.seconds == seconds)
-    }
+    func reads(text: String, seconds: Int64) { #expect(HTTPDate(text)?.seconds == seconds) }
 
     @Test(
         "Invalid dates are rejected",
@@ -32,9 +30,7 @@ struct HTTPDateTests {
             "Sun, 06-Nov 08:49:37 GMT", "Sun, 06 Nov 19945 08:49:37 GMT",
         ]
     )
-    func refuses(text: String) {
-        #expect(HTTPDate(text) == nil)
-    }
+    func refuses(text: String) { #expect(HTTPDate(text) == nil) }
 
     @Test("A two-digit year is resolved near the reference date")
     func guessesCenturies() {

@@ -64,8 +64,7 @@ struct HTTPRedactionTests {
                 let targets = [shown.url, cause?.url, cause?.transportError?.url]
                 let expected: String? = "https://example.org/invite/redacted"
                 #expect(targets == [expected, expected, expected])
-            default:
-                Issue.record("The kind has changed.")
+            default: Issue.record("The kind has changed.")
             }
         }
     }

@@ -26,10 +26,7 @@ struct JSONNamesTests {
                 case priceLevel = "price_level"
             }
         }
-        let item = try decode(
-            Item.self,
-            #"{"image_url":"u","price_level":2,"line2_text":"t"}"#
-        )
+        let item = try decode(Item.self, #"{"image_url":"u","price_level":2,"line2_text":"t"}"#)
         #expect(item == Item(imageURL: "u", imageUrl: "u", priceLevel: 2, line2Text: "t"))
     }
 

@@ -41,9 +41,7 @@ struct JSONValuesTests {
             "２025-01-31T08:00:00Z", "2025-01-00T08:00:00Z", "2025-01-31T08:00:00+1",
         ]
     )
-    func refusesDates(text: String) {
-        #expect(throws: DecodingError.self) { try read(text) }
-    }
+    func refusesDates(text: String) { #expect(throws: DecodingError.self) { try read(text) } }
 
     @Test("Fractions are written on request, rounded to milliseconds")
     func writesDates() throws {
@@ -193,7 +191,5 @@ struct RestaurantDTOTests {
         #expect(try JSONDecoder().decode(RestaurantDTO.self, from: Data(sent.body)) == restaurant)
     }
 
-    private struct AnyValue: Decodable {
-        init(from decoder: any Decoder) {}
-    }
+    private struct AnyValue: Decodable { init(from decoder: any Decoder) {} }
 }

@@ -34,9 +34,7 @@ struct LimitTests {
         var waitingCount: Int { waiting.withLock { $0.count } }
         var order: [String] { arrivals.withLock { $0 } }
 
-        func letOneGo() {
-            waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }?.resume()
-        }
+        func letOneGo() { waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }?.resume() }
 
         var next: HTTPNext {
             HTTPNext { call async throws(TransportError) in

@@ -220,8 +220,7 @@ struct MultipartTests {
     func quotesBoundaries() async throws {
         let sent = try await send(MultipartForm([.text("a", "b")], boundary: "a:b c"))
         #expect(
-            sent.call.head.headerFields[.contentType]
-                == #"multipart/form-data; boundary="a:b c""#
+            sent.call.head.headerFields[.contentType] == #"multipart/form-data; boundary="a:b c""#
         )
         #expect(sent.parts.count == 1)
     }

@@ -75,9 +75,7 @@ struct NetworkErrorNamesTests {
     }
 
     @Test("Every code is covered")
-    func coversCodes() {
-        #expect(Set(Self.rows.map(\.code)) == Set(NetworkError.Code.known))
-    }
+    func coversCodes() { #expect(Set(Self.rows.map(\.code)) == Set(NetworkError.Code.known)) }
 }
 
 @Suite("Settings of single calls")

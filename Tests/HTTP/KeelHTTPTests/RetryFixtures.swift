@@ -28,10 +28,7 @@ extension RetrySuite {
         _ fields: HTTPFields = [:],
         body: HTTPBody? = nil
     ) -> HTTPCall {
-        HTTPCall(
-            HTTPRequest("https://api.example.com/x", method, fields),
-            body: body
-        )
+        HTTPCall(HTTPRequest("https://api.example.com/x", method, fields), body: body)
     }
 
     /// Runs a call and advances the clock whenever the call pauses.
@@ -56,9 +53,7 @@ extension RetrySuite {
 extension HTTPNext {
     /// The end of a chain that answers each call with a status and an empty body.
     static func answering(_ status: HTTPResponse.Status) -> HTTPNext {
-        HTTPNext { _ async throws(TransportError) in
-            HTTPReply(head: HTTPResponse(status: status))
-        }
+        HTTPNext { _ async throws(TransportError) in HTTPReply(head: HTTPResponse(status: status)) }
     }
 }
 

@@ -114,9 +114,7 @@ struct RetryTests: RetrySuite {
             .chunks([[1]])
         }
         let call = call(.put, body: body)
-        let error = await #expect(throws: TransportError.self) {
-            _ = try await client.send(call)
-        }
+        let error = await #expect(throws: TransportError.self) { _ = try await client.send(call) }
         #expect(error?.retryRefusal == .notReplayable)
         #expect(transport.calls.count == 1)
     }

@@ -70,9 +70,7 @@ struct SharingTests {
         let gate = Gate()
         let transport = ScriptedHTTPTransport(then: answer(gate))
         let client = try makeClient(transport) { $0.middleware = [CoalescingMiddleware()] }
-        let calls = (1...50).map { _ in
-            Task { await client.response(to: GetRestaurant(id: "1")) }
-        }
+        let calls = (1...50).map { _ in Task { await client.response(to: GetRestaurant(id: "1")) } }
         try await waitUntil { gate.begunCount > 0 }
         for call in calls { call.cancel() }
         for call in calls { _ = await call.value }

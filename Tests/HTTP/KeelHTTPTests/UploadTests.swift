@@ -7,9 +7,7 @@ import KeelTestSupport
 import Synchronization
 import Testing
 
-struct GetFilm: ServiceEndpoint {
-    var path: EndpointPath { "/film" }
-}
+struct GetFilm: ServiceEndpoint { var path: EndpointPath { "/film" } }
 
 struct AddFilm: Endpoint {
     typealias Response = EmptyResponse

@@ -344,9 +344,7 @@ struct DownloadTests {
     func refusal() async throws {
         let files = SimulatedFileSystem()
         let tag: HTTPFields = [.eTag: #""a""#]
-        let transport = ScriptedHTTPTransport([
-            Self.whole(tag, cutAt: 9000), .status(.forbidden),
-        ])
+        let transport = ScriptedHTTPTransport([Self.whole(tag, cutAt: 9000), .status(.forbidden)])
         let error = await expectError(TransferError.self, .refused) {
             _ = try await Fixture.download(transport, files).run()
         }

@@ -117,8 +117,7 @@ extension UploadOrigin.State {
             response.headerFields[.location] = name
             response.headerFields[.named("Upload-Offset")] = "0"
             if !isTus { response.headerFields[.named("Upload-Complete")] = "?0" }
-        default:
-            existing(head, body, isWhole, fault, isTus, &response)
+        default: existing(head, body, isWhole, fault, isTus, &response)
         }
         return response
     }

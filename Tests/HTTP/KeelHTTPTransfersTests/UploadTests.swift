@@ -106,9 +106,7 @@ struct UploadTests {
     func plainOnce() async throws {
         let origin = UploadOrigin(tus: false, seed: 1, rate: 0)
         origin.state.withLock { $0.supports = false }
-        let dying = origin.failing { call in
-            call.head.method == .post ? .loseReply() : nil
-        }
+        let dying = origin.failing { call in call.head.method == .post ? .loseReply() : nil }
         let files = try UploadSimulationTests.disk(Self.content)
         await expectError(TransferError.self, .connection) {
             _ = try await UploadSimulationTests.upload(dying, files, false) {
@@ -195,14 +193,11 @@ struct UploadTests {
                 case .post:
                     head.status = .created
                     head.headerFields[.location] = "/uploads/0"
-                case .head:
-                    head.headerFields[.named("Upload-Offset")] = "0"
+                case .head: head.headerFields[.named("Upload-Offset")] = "0"
                 case .patch where Self.field(call.head, "Upload-Offset") == "0":
                     head.headerFields[.named("Upload-Offset")] = "4000"
-                case .patch:
-                    head.status = .conflict
-                default:
-                    break
+                case .patch: head.status = .conflict
+                default: break
                 }
                 return HTTPReply(head: head)
             }

@@ -78,9 +78,7 @@ struct NetworkStatusTests {
         let network = ScriptedNetworkPathSource(NetworkPath(.unsatisfied))
         let status = NetworkStatus(network)
         let clock = TestClock()
-        let timed = Task {
-            await status.waitUntilSatisfied(timeout: .seconds(10), clock: clock)
-        }
+        let timed = Task { await status.waitUntilSatisfied(timeout: .seconds(10), clock: clock) }
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(10))
         #expect(await timed.value == false)

@@ -14,9 +14,7 @@ struct BehaviourTests {
     }
 
     @Test("Each row holds over a socket when sent at once", arguments: WireCase.all)
-    func allAtOnce(_ row: WireCase) async throws {
-        try await check(row) { [row.bytes] }
-    }
+    func allAtOnce(_ row: WireCase) async throws { try await check(row) { [row.bytes] } }
 
     @Test(
         "Each row holds over a socket in pieces of 1 to 9 bytes",

@@ -244,10 +244,7 @@ struct ClientWebSocketTests {
     private struct SecondRequest: HTTPMiddleware {
         let transport: LateTransport
 
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
+        func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
             let reply = try await next(call)
             let second = Task { _ = try? await next(call) }
             _ = try? await transport.hasBegun.pass()
@@ -262,9 +259,7 @@ struct ClientWebSocketTests {
     @Test("A connection that opens after its request was canceled is not used")
     func canceledRequest() async throws {
         let transport = LateTransport()
-        let client = try client {
-            $0.attemptMiddleware.append(SecondRequest(transport: transport))
-        }
+        let client = try client { $0.attemptMiddleware.append(SecondRequest(transport: transport)) }
         let messages = try await read(transport, client)
         #expect(messages == [.text("hello")])
     }

@@ -21,8 +21,6 @@ struct SendBacklogTests {
     }
 
     @Test("Without room, each message waits")
-    func none() {
-        #expect(!SendBacklog(limit: 0).enter(0))
-    }
+    func none() { #expect(!SendBacklog(limit: 0).enter(0)) }
 }
 #endif

@@ -203,9 +203,7 @@ enum SuiteDate {
 
 /// The suite, if it is available.
 enum CacheSuite {
-    private struct Group: Decodable {
-        let tests: [CacheCase]
-    }
+    private struct Group: Decodable { let tests: [CacheCase] }
 
     static let file = URL.conformance.appendingPathComponent("http-cache/tests.json")
 

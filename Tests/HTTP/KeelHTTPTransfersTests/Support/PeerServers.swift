@@ -81,9 +81,7 @@ struct TusServer {
         return try await PeerProcess(program, arguments + options, port: port)
     }
 
-    var address: URL {
-        get throws { try #require(URL(string: "http://127.0.0.1:\(port)/files")) }
-    }
+    var address: URL { get throws { try #require(URL(string: "http://127.0.0.1:\(port)/files")) } }
 
     func contents() throws -> [[UInt8]] {
         let place = folder.path + "/uploads"

@@ -185,8 +185,7 @@ struct Frame: Sendable, Equatable {
         let mask: UInt8 = isMasked ? 0x80 : 0
         switch size {
         case 1: bytes.append(mask | UInt8(payload.count))
-        case 3:
-            bytes += [mask | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xff)]
+        case 3: bytes += [mask | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xff)]
         default:
             bytes.append(mask | 127)
             bytes += stride(from: 56, through: 0, by: -8).map { UInt8(payload.count >> $0 & 0xff) }
