@@ -135,8 +135,7 @@ struct BrokenLocationAdapter: LocationAdapter {
             case .hidesRefusal where error.code == .permissionDenied: return [.searching]
             default: return [event]
             }
-        case .fix(let fix, let age):
-            return changed(fix, age, number)
+        case .fix(let fix, let age): return changed(fix, age, number)
         }
     }
 
