@@ -90,8 +90,7 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
         if fault == .tellsSecrets, let bytes { told.text = String(decoding: bytes, as: UTF8.self) }
         if fault == .tellsBytes, let bytes { told.bytes = bytes }
         switch fault {
-        case .forgetsWrites where bytes != nil:
-            return true
+        case .forgetsWrites where bytes != nil: return true
         case .keepsFirst where bytes != nil:
             guard try await memory.read(name) == nil else { return true }
         case .ignoresExpectations:
@@ -103,8 +102,7 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
             guard expectation.holds(for: try await memory.read(name)) else { return false }
             if expectation != .anything { await comparisons.meet() }
             return try await memory.replace(name, with: bytes, expecting: .anything)
-        case .neverDeletes where bytes == nil:
-            return true
+        case .neverDeletes where bytes == nil: return true
         case .deletesAll where bytes == nil:
             for account in try await memory.accounts(of: name.service) {
                 let other = SecretName(service: name.service, account: account)
@@ -115,8 +113,7 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
             guard try await memory.read(name) != nil else {
                 throw SecretError(.deleteFailed, "It is not there.")
             }
-        default:
-            break
+        default: break
         }
         return try await memory.replace(name, with: bytes.map(changed), expecting: expectation)
     }

@@ -179,9 +179,7 @@ struct DefaultStoreTests {
 
         func set(_ problem: SecretError.Code?) { box.problem.withLock { $0 = problem } }
 
-        var names: [String] {
-            get async { (try? await upstream.accounts(of: "a")) ?? [] }
-        }
+        var names: [String] { get async { (try? await upstream.accounts(of: "a")) ?? [] } }
 
         func capabilities() async -> SecretStoreCapabilities {
             SecretStoreCapabilities(

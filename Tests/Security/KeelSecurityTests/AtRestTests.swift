@@ -41,9 +41,7 @@ struct AtRestTests {
             }
             func texts(_ keyset: Keyset) throws -> [String] {
                 let consumer = try journal(keyset).consumer("a")
-                return try consumer.read(upTo: 10).map {
-                    String(decoding: $0.bytes, as: UTF8.self)
-                }
+                return try consumer.read(upTo: 10).map { String(decoding: $0.bytes, as: UTF8.self) }
             }
             let first = try Keyset.make(.aes256GCM)
             try journal(first).append(Array("first".utf8))

@@ -172,9 +172,7 @@ private struct KeysetWorld {
         let number = Int.random(in: 0..<1000, using: &random)
         let now = time.now
         try await terminal.change { keyset throws(SecurityError) in
-            let others = keyset.keys.filter {
-                $0.id != keyset.primaryID && $0.status != .destroyed
-            }
+            let others = keyset.keys.filter { $0.id != keyset.primaryID && $0.status != .destroyed }
             let other = others.isEmpty ? nil : others[number % others.count].id
             switch (choice, other) {
             case (0, _): try keyset.rotate(at: now)

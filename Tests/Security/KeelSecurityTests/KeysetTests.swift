@@ -135,9 +135,7 @@ struct KeysetTests {
         expectError(SecurityError.self, .keyNotFound) {
             try alone.encrypt(Data(), associatedData: Data())
         }
-        #expect(throws: SecurityError.self) {
-            try alone.decrypt(sealed, associatedData: Data())
-        }
+        #expect(throws: SecurityError.self) { try alone.decrypt(sealed, associatedData: Data()) }
     }
 
     @Test("The bytes that a keyset was read from are overwritten in place")

@@ -44,9 +44,7 @@ struct StreamingTests {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let sealed = try Self.encrypted(Data(count: 9000), streams)
         let ends = Array(stride(from: 0, to: sealed.count, by: 97)) + [4096, 8192, 40, 41, 56]
-        for end in ends {
-            #expect(Self.refuses(sealed.prefix(end), streams))
-        }
+        for end in ends { #expect(Self.refuses(sealed.prefix(end), streams)) }
         #expect(Self.refuses(sealed + [0], streams))
         #expect(Self.refuses(sealed + sealed.suffix(4096), streams))
     }

@@ -9,9 +9,7 @@ import Testing
 private struct UnlockedKeyring: SuiteTrait, TestScoping {
     @TaskLocal static var bus: SessionBus?
 
-    func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
-        test.isSuite ? self : nil
-    }
+    func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { test.isSuite ? self : nil }
 
     @concurrent
     func provideScope(

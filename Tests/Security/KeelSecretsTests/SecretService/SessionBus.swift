@@ -9,9 +9,7 @@ import Testing
 ///
 /// The bus activates no services: only the processes started here run, and they are stopped here.
 final class SessionBus: Sendable {
-    static let programs = [
-        "dbus-daemon", "dbus-send", "gnome-keyring-daemon", "secret-tool",
-    ]
+    static let programs = ["dbus-daemon", "dbus-send", "gnome-keyring-daemon", "secret-tool"]
 
     /// The required programs that are not installed.
     static let missing = programs.filter { path($0) == nil }

@@ -38,13 +38,9 @@ extension Keyset {
     }
 }
 
-let valueAlgorithms: [KeyAlgorithm] = [
-    .aes256GCM, .aes128GCM, .aes256GCMSIV, .chaCha20Poly1305,
-]
+let valueAlgorithms: [KeyAlgorithm] = [.aes256GCM, .aes128GCM, .aes256GCMSIV, .chaCha20Poly1305]
 
-let streamAlgorithms: [KeyAlgorithm] = [
-    .aes256GCMHKDF4KB, .aes256GCMHKDF64KB, .aes256GCMHKDF1MB,
-]
+let streamAlgorithms: [KeyAlgorithm] = [.aes256GCMHKDF4KB, .aes256GCMHKDF64KB, .aes256GCMHKDF1MB]
 #endif
 
 extension SeededRandom {

@@ -16,9 +16,7 @@ struct Wycheproof: Decodable {
         var tests: [Vector]
     }
 
-    struct PublicKey: Decodable {
-        var pk: String?
-    }
+    struct PublicKey: Decodable { var pk: String? }
 
     struct Vector: Decodable {
         var tcId: Int
