@@ -78,9 +78,7 @@ struct DocumentMethodTests {
             #"{"fields":{"a":{"integerValue":"10"}}}"#
         )
         #expect(
-            patched.json["fields"] == [
-                "a": ["integerValue": "10"], "c": ["integerValue": "3"],
-            ]
+            patched.json["fields"] == ["a": ["integerValue": "10"], "c": ["integerValue": "3"]]
         )
         let replaced = try await served.set("a/1", n: 5)
         #expect(replaced.json["fields"] == ["n": ["integerValue": "5"]])

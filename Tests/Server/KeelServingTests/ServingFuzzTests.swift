@@ -85,8 +85,7 @@ struct ServingFuzzTests {
             switch Int.random(in: 0..<12, using: &random) {
             case 0: members.remove(at: index)
             case 1: members.append(.init("unknown", odd.randomElement(using: &random) ?? .null))
-            case 2:
-                members[index] = .init(members[members.count - 1].name, members[index].value)
+            case 2: members[index] = .init(members[members.count - 1].name, members[index].value)
             default: members[index].value = mutate(members[index].value, &random)
             }
             return .object(members)

@@ -58,9 +58,7 @@ struct TreeQueryTests {
     @Test("The bounds of Google's client for everything below a collection work")
     func bounded() async throws {
         try await fill()
-        func name(_ path: String) -> String {
-            #"{"referenceValue":"\#(Served.name(path))"}"#
-        }
+        func name(_ path: String) -> String { #"{"referenceValue":"\#(Served.name(path))"}"# }
         let least = "__id-9223372036854775808__"
         let query = #"""
             {"from":[{"allDescendants":true}],"select":{"fields":[{"fieldPath":"__name__"}]},

@@ -191,10 +191,7 @@ struct AuthenticationTests {
             }
         }
         let inner = FirestoreStorageAdapter(
-            .keel(
-                try #require(URL(string: "http://127.0.0.1")),
-                authentication: .token("token-a")
-            ),
+            .keel(try #require(URL(string: "http://127.0.0.1")), authentication: .token("token-a")),
             transport: HandlerTransport(served.server)
         )
         let client = StorageClient(inner).acting(as: StoragePrincipal(id: "root"))

@@ -155,9 +155,7 @@ struct CallerLimitTests {
         }
         let bob = try await begin(at: served, TestUsers.bob, reading: ["a/1", "a/2", "a/3"])
         let ann = try await begin(at: served, TestUsers.ann, reading: ["a/1", "a/2"])
-        for _ in 0..<2 {
-            _ = try await begin(at: served, TestUsers.ann, reading: ["a/1", "a/2"])
-        }
+        for _ in 0..<2 { _ = try await begin(at: served, TestUsers.ann, reading: ["a/1", "a/2"]) }
         #expect(served.transactionCount == 3)
         try await Self.expect(bob, outlasts: ann, at: served)
     }

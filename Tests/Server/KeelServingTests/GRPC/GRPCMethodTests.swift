@@ -181,9 +181,7 @@ struct GRPCMethodTests {
             .partitionQuery,
             [
                 "parent": Self.root, "partitionCount": "1",
-                "structuredQuery": [
-                    "from": [["collectionId": "notes", "allDescendants": true]]
-                ],
+                "structuredQuery": ["from": [["collectionId": "notes", "allDescendants": true]]],
             ]
         )
         #expect(parts.status == 0)

@@ -19,8 +19,7 @@ struct ListenOutageTests {
 
         func note(_ response: ListenResponse) {
             switch response {
-            case .document(let change):
-                documents.withLock { _ = $0.insert(change.document.path) }
+            case .document(let change): documents.withLock { _ = $0.insert(change.document.path) }
             case .target(let change) where change.kind == .remove:
                 for id in change.targets { removals.withLock { $0[id] = change.cause?.status } }
             case .target, .departure, .filter: break

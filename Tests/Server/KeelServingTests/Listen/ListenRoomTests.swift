@@ -139,9 +139,7 @@ struct ListenRoomTests {
         try await Self.write(100, size: 10, to: store)
         let hub = ListenHub(adapter: store)
         // All that streams may take.
-        for _ in 0..<ListenHub.mostHolds {
-            #expect(hub.beginHold(for: ListenCaller(in: hub)))
-        }
+        for _ in 0..<ListenHub.mostHolds { #expect(hub.beginHold(for: ListenCaller(in: hub))) }
         var configuration = ListenStream.Configuration()
         (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
         (configuration.mostBytesAtOnce, configuration.pauseBeforeEnd) = (10_000, .zero)
@@ -177,9 +175,7 @@ struct ListenRoomTests {
         let others = CountedBytes(in: hub.waiting)
         others.set(300 << 20)
         reading.open()
-        try await waitUntil {
-            store.mostFoundBytes > 1_800_000 && hub.waitingBytes < 301 << 20
-        }
+        try await waitUntil { store.mostFoundBytes > 1_800_000 && hub.waitingBytes < 301 << 20 }
         taking.open()
         #expect(await ended?.status == .unavailable)
         others.set(0)
@@ -335,9 +331,7 @@ struct ListenRoomTests {
         // The stream takes no request while it waits for its client.
         try await waitUntil { added.withLock { $0 } == 4 }
         reading.open()
-        try await waitUntil {
-            store.reads.count(where: { $0.maximumBytes == mostAtOnce }) == 4
-        }
+        try await waitUntil { store.reads.count(where: { $0.maximumBytes == mostAtOnce }) == 4 }
         full.isFull.withLock { $0 = false }
         let target = ListenTarget(id: 2, content: Self.notes)
         #expect(await Self.run(target, on: hub, configuration).end == nil)

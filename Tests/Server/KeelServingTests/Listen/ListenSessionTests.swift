@@ -71,9 +71,7 @@ struct ListenSessionTests {
             }
             #expect(words == ["read 3"], "the names of the documents")
             let time = Timestamp(microseconds: 1)
-            let documents = paths.map { path in
-                Document.stub(DocumentPath(path), at: time)
-            }
+            let documents = paths.map { path in Document.stub(DocumentPath(path), at: time) }
             #expect(
                 Self.words(session.handle(.loaded(3, documents, at: Self.point(2))))
                     == ["filter 2 2 names", "current [2]", "noChange [] token"]
@@ -117,8 +115,7 @@ struct ListenSessionTests {
                 "\(change.kind) \(change.targets)" + (change.token == nil ? "" : " token")
                     + (change.cause.map { " \($0.status.name)" } ?? "")
             case .send(.filter(let filter)):
-                "filter \(filter.target) \(filter.count)"
-                    + (filter.paths == nil ? "" : " names")
+                "filter \(filter.target) \(filter.count)" + (filter.paths == nil ? "" : " names")
             case .end(let failure): "end \(failure.status.name)"
             case .read(let id, _): "read \(id)"
             case .send, .catchUp, .follow: nil

@@ -35,9 +35,7 @@ struct ListenStreamTests {
             requests.continuation.yield(model.withLock { $0.add(id, content) })
         }
 
-        func remove(_ id: Int32) {
-            requests.continuation.yield(model.withLock { $0.remove(id) })
-        }
+        func remove(_ id: Int32) { requests.continuation.yield(model.withLock { $0.remove(id) }) }
 
         func run() async -> StreamFailure? {
             let stream = ListenStream(hub: hub) { response in
@@ -388,8 +386,7 @@ struct ListenStreamTests {
             switch response {
             case .departure(let departure):
                 departures.withLock { $0[departure.path] = departure.isDeleted }
-            case .target(let change) where change.kind == .noChange:
-                requests.continuation.finish()
+            case .target(let change) where change.kind == .noChange: requests.continuation.finish()
             default: break
             }
         }

@@ -96,8 +96,7 @@ struct SemanticsComparison {
             guard let others = got?.elements, others.count == elements.count else { return false }
             for (one, other) in zip(elements, others) where !contains(one, other) { return false }
             return true
-        default:
-            return want == got || (want.anyNumber != nil && want.anyNumber == got?.anyNumber)
+        default: return want == got || (want.anyNumber != nil && want.anyNumber == got?.anyNumber)
         }
     }
 
@@ -113,9 +112,7 @@ struct SemanticsComparison {
             return isNamed(want["as"]?.text.map { "value:\($0)" }, time)
         case "number":
             let kinds =
-                want["type"]?.elements?.compactMap(\.text) ?? [
-                    "integerValue", "doubleValue",
-                ]
+                want["type"]?.elements?.compactMap(\.text) ?? ["integerValue", "doubleValue"]
             guard let number = kinds.lazy.compactMap({ got[$0]?.anyNumber }).first,
                 let value = want["value"]?.anyNumber
             else { return false }

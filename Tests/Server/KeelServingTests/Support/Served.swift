@@ -78,9 +78,7 @@ struct Served {
         authority: String? = "127.0.0.1:8080"
     ) async throws -> Answer {
         var fields = fields
-        if body != nil, fields[.contentType] == nil {
-            fields[.contentType] = "application/json"
-        }
+        if body != nil, fields[.contentType] == nil { fields[.contentType] = "application/json" }
         let head = HTTPRequest(
             method: method,
             scheme: "http",

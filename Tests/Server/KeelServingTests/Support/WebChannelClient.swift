@@ -91,9 +91,7 @@ final class WebChannelClient: Sendable {
         state.withLock { $0 = (id, 0, messages.count) }
     }
 
-    var items: String {
-        state.withLock { "SID=\($0.session)&AID=\($0.acknowledged)" }
-    }
+    var items: String { state.withLock { "SID=\($0.session)&AID=\($0.acknowledged)" } }
 
     @discardableResult
     func send(_ messages: String...) async throws -> Served.Answer {

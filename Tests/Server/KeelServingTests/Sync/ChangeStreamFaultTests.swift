@@ -139,9 +139,7 @@ final class FlakyChanges: ForwardingStorageAdapter {
     /// Delays the next page of a listener's own after it was read.
     func hold(at gate: Gate) { self.gate.withLock { $0 = gate } }
 
-    func fail(with code: StorageError.Code, times: Int) {
-        faults.withLock { $0 = (code, times) }
-    }
+    func fail(with code: StorageError.Code, times: Int) { faults.withLock { $0 = (code, times) } }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         let page = try await upstream.changes(request)

@@ -161,9 +161,7 @@ struct ChangeStreamLimitTests {
     @Test("Readers that catch up read small pages while much is buffered")
     func manyBehind() async throws {
         let text = DocumentValue.string(String(repeating: "x", count: 10_000))
-        for number in 0..<200 {
-            try await store.setDocument("a/\(number)", ["text": text])
-        }
+        for number in 0..<200 { try await store.setDocument("a/\(number)", ["text": text]) }
         let service = service {
             $0.maximumBacklogBytes = 1_000_000
             $0.smallPageBytes = 20_000

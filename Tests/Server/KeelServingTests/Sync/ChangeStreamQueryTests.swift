@@ -46,12 +46,7 @@ struct ChangeStreamQueryTests {
     )
     func leaving(comparison: String) async throws {
         let service = service()
-        let query = try ChangeService.query(
-            "notes",
-            "owner",
-            comparison,
-            #"{"stringValue":"ada"}"#
-        )
+        let query = try ChangeService.query("notes", "owner", comparison, #"{"stringValue":"ada"}"#)
         try await set("1", owner: "ada")
         let first = try await service.page(query)
         let cursor = try #require(first["next"]?.text)

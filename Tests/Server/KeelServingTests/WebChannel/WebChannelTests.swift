@@ -261,8 +261,7 @@ struct WebChannelTests {
         }
         let found = try await client.receive(from: reply) { message in
             let change = message["targetChange"]
-            return change?["targetIds"] == [.integer(160)]
-                && change?["targetChangeType"] == "ADD"
+            return change?["targetIds"] == [.integer(160)] && change?["targetChangeType"] == "ADD"
         }
         let added = found.compactMap { message -> Int64? in
             guard let change = message["targetChange"], change["targetChangeType"] == "ADD" else {
