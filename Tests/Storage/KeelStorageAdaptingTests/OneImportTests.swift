@@ -25,8 +25,7 @@ struct OneImportTests {
                 return ReadResult(
                     .values(try StorageEvaluator.values(of: aggregations, over: found))
                 )
-            case .collections:
-                throw StorageError(.unsupported, "collections are not listed")
+            case .collections: throw StorageError(.unsupported, "collections are not listed")
             }
         }
 

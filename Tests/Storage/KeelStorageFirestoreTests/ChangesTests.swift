@@ -109,9 +109,7 @@ struct ChangesTests {
         let plain = ScriptedHTTPTransport.Answer.status(.gone)
         let scripted = try Scripted.keel([plain, .refusal(410, "OUT_OF_RANGE")])
         for _ in 0..<2 {
-            await expect(.cursorExpired) {
-                _ = try await scripted.adapter.changes(ChangeRequest())
-            }
+            await expect(.cursorExpired) { _ = try await scripted.adapter.changes(ChangeRequest()) }
         }
     }
 

@@ -111,9 +111,7 @@ struct ErrorTests {
         let version = WriteCondition.revision(Revision(number: 1))
         await expect(.conflict) { try await scripted.commit([.delete("a/1", if: version)]) }
         await expect(.documentNotFound) {
-            try await scripted.commit([
-                .delete("a/1", if: version), .delete("a/2", if: .exists),
-            ])
+            try await scripted.commit([.delete("a/1", if: version), .delete("a/2", if: .exists)])
         }
     }
 

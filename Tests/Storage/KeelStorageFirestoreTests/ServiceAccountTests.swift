@@ -156,9 +156,7 @@ struct ServiceAccountTests {
                 .google(project: "p", authentication: try .serviceAccount(json: Self.file())),
                 transport: transport
             )
-            await expect(code) {
-                _ = try await adapter.read(ReadRequest(.documents(["a/1"])))
-            }
+            await expect(code) { _ = try await adapter.read(ReadRequest(.documents(["a/1"]))) }
             #expect(transport.calls.allSatisfy { $0.head.authority == "oauth2.example.com" })
         }
     }

@@ -39,9 +39,7 @@ struct ObservedStorageAdapterTests {
     @Test("A successful call is logged at debug, with collection and counts")
     func logsSuccess() async throws {
         let storage = observe(InMemoryStorageAdapter())
-        _ = try await storage.commit([
-            WriteBatch([try .set(["text": "my diary"], at: path)])
-        ])
+        _ = try await storage.commit([WriteBatch([try .set(["text": "my diary"], at: path)])])
         _ = try await storage.read(ReadRequest(.documents([path, "users/1/notes/2"])))
 
         #expect(logs.entries.map(\.level) == [.debug, .debug])
@@ -126,9 +124,7 @@ struct ObservedStorageAdapterTests {
         #expect(said.contains("ada@") == includesMessages)
     }
 
-    struct Secret: Error, CustomStringConvertible {
-        var description: String { "row 7" }
-    }
+    struct Secret: Error, CustomStringConvertible { var description: String { "row 7" } }
 
     @Test(
         "Durations are measured on the injected clock, with one timer per operation and collection"

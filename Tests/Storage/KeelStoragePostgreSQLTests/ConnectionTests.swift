@@ -406,9 +406,7 @@ struct ConnectionTests {
             "postgres://keel@127.0.0.1:\(silent.port)/postgres?connect_timeout=60"
         )
         let start = ContinuousClock.now
-        let call = Task {
-            try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
-        }
+        let call = Task { try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count } }
         let client = try #require(silent.accept())
         call.cancel()
         await expectError(StorageError.self, .cancelled) { try await call.value }

@@ -146,11 +146,7 @@ struct PlanTests {
         func write(_ number: Int, _ value: Int) -> DocumentWrite {
             DocumentWrite(
                 DocumentPath("notes/\(number)"),
-                .set(
-                    DocumentBody([
-                        "n": .integer(Int64(value)), "text": .string("word\(value)"),
-                    ])
-                )
+                .set(DocumentBody(["n": .integer(Int64(value)), "text": .string("word\(value)")]))
             )
         }
         let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))

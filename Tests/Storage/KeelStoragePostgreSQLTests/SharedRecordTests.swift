@@ -123,9 +123,7 @@ struct SharedRecordTests {
             let version = try #require(try await adapter.sharedRecord("a")).version
             let count = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in UInt8(0)..<16 {
-                    group.addTask {
-                        try await adapter.put("a", at: version, [number])
-                    }
+                    group.addTask { try await adapter.put("a", at: version, [number]) }
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
@@ -176,9 +174,7 @@ struct SharedRecordTests {
                 ) SELECT count(*) FROM changed
                 """
             )
-            for number in 0..<64 {
-                try await adapter.put("new \(number)", for: .seconds(1))
-            }
+            for number in 0..<64 { try await adapter.put("new \(number)", for: .seconds(1)) }
             #expect(try await adapter.sharedRecord("10098") == nil)
             #expect(try await adapter.sharedRecord("10099")?.content.count == 100 << 20)
         }

@@ -154,9 +154,7 @@ struct TornPageTests {
                         let read = try await standby.read(request, with: AccountRace.paths)
                         documents = read.documents
                         // A standby announces nothing.
-                        if read.page.changes.isEmpty {
-                            try await Task.sleep(for: .milliseconds(2))
-                        }
+                        if read.page.changes.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
                         return read.page
                     } check: { page, balances in
                         let read = try #require(documents)

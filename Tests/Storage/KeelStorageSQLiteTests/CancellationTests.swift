@@ -79,8 +79,7 @@ struct CancellationTests {
             case .filter: _ = try await adapter.ids(all.where(.equal("n", -1)))
             case .order: _ = try await adapter.ids(all.order(by: "n"))
             case .window: _ = try await adapter.ids(all.order(by: "n", .descending).limit(to: 3))
-            case .group:
-                _ = try await adapter.ids(DocumentQuery(group: "a").where(.equal("n", -1)))
+            case .group: _ = try await adapter.ids(DocumentQuery(group: "a").where(.equal("n", -1)))
             case .aggregate: _ = try await adapter.values(all, [.sum("n")])
             case .grouped:
                 _ = try await adapter.values(

@@ -35,8 +35,7 @@ private final class CrowdMember {
     func kill() -> Bool {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
-        return process.terminationReason == .uncaughtSignal
-            && process.terminationStatus == SIGKILL
+        return process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
     }
 }
 
@@ -108,9 +107,7 @@ struct CrowdTests {
     }
 
     /// Set `KEEL_CROWD_ROUNDS` for a longer run, `KEEL_SEED` to repeat one.
-    private static var roundCount: Int {
-        TestLength.count("KEEL_CROWD_ROUNDS", 8, thorough: 40)
-    }
+    private static var roundCount: Int { TestLength.count("KEEL_CROWD_ROUNDS", 8, thorough: 40) }
 
     /// The known state of each document: its revision, or its removal.
     private typealias Fold = [DocumentPath: Revision]

@@ -65,9 +65,7 @@ struct CutKeyTests {
     ) async throws -> String? {
         let expected = try await answer(.query(query), memory).paths
         let (found, _, result) = try await answer(.query(query), indexed)
-        if found != expected {
-            return "finds \(found) and not \(expected), \(result.plan as Any)"
-        }
+        if found != expected { return "finds \(found) and not \(expected), \(result.plan as Any)" }
         let aggregations: [Aggregation] = [.count(), .count(upTo: 3)]
         let count = try await answer(.aggregate(query, aggregations), memory).values
         if try await answer(.aggregate(query, aggregations), indexed).values != count {

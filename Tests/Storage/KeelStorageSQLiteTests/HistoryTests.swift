@@ -25,9 +25,7 @@ struct HistoryTests {
     }
 
     private func version(_ adapter: SQLiteStorageAdapter) throws -> Int {
-        try adapter.databasePool.read {
-            try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0
-        }
+        try adapter.databasePool.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
     }
 
     @Test("A file keeps no history by default")

@@ -146,10 +146,7 @@ struct LongWorkTests {
             "the first of an order without an index",
             DocumentQuery("notes").order(by: "n").limit(to: 5)
         ),
-        (
-            "a filter that finds nothing",
-            DocumentQuery("notes").where(.equal("n", -1)).limit(to: 5)
-        ),
+        ("a filter that finds nothing", DocumentQuery("notes").where(.equal("n", -1)).limit(to: 5)),
         ("a page after many", DocumentQuery("notes").limit(to: 300)),
     ]
 

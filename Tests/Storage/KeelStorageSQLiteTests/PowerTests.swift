@@ -15,9 +15,7 @@ struct PowerTests {
     private static let batchCount = 160
 
     /// Set `KEEL_POWER_POINTS` for a longer run, `KEEL_SEED` to repeat one.
-    private static var pointCount: Int {
-        TestLength.count("KEEL_POWER_POINTS", 10, thorough: 60)
-    }
+    private static var pointCount: Int { TestLength.count("KEEL_POWER_POINTS", 10, thorough: 60) }
 
     /// Runs the writer and returns its log.
     private func record(_ durability: String, in folder: TemporaryFolder) async throws -> PowerLog {

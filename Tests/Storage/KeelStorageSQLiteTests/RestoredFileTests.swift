@@ -104,9 +104,7 @@ struct RestoredFileTests {
             guard case .current(let document) = change else { continue }
             #expect(document["text"] == "new")
         }
-        await #expect(throws: StorageError.self) {
-            try await adapter.registerReader("r", at: lost)
-        }
+        await #expect(throws: StorageError.self) { try await adapter.registerReader("r", at: lost) }
         try await adapter.registerReader("r", at: before)
         #expect(try await adapter.checkIntegrity().isSound)
         try adapter.close()

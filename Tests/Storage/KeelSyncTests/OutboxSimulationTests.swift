@@ -188,9 +188,7 @@ private final class OutboxLife: Sendable {
         let ids = applied.map(\.write.id)
         if Set(ids).count != ids.count { return "a write was applied twice: \(ids)" }
         let expected = Set(order.values.joined())
-        if Set(ids) != expected {
-            return "applied \(ids.sorted()), put in \(expected.sorted())"
-        }
+        if Set(ids) != expected { return "applied \(ids.sorted()), put in \(expected.sorted())" }
         guard !dice.mayRefuse else { return nil }
         for (key, wanted) in order {
             let met = applied.filter { $0.write.key == key }.map(\.write.id)

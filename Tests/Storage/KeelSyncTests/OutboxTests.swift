@@ -173,9 +173,7 @@ struct OutboxTests {
             }
         }
         try await outbox.enqueue(.note("free", key: "free"))
-        let server = RecordingServer {
-            $0.write.key == "blocked" ? .failed(after: nil) : .taken
-        }
+        let server = RecordingServer { $0.write.key == "blocked" ? .failed(after: nil) : .taken }
         #expect(try await outbox.flush(sending: server) == false)
         #expect(server.bodies == ["free"])
         #expect(server.deliveries.count == 2)
@@ -302,9 +300,7 @@ struct OutboxTests {
             // The second plan, made after “notes” was sent and while “films” is being sent, waits until “films” is idle.
             guard server.applied.first?.write.key == "notes" else { return }
             planned.open()
-            await #expect(throws: Never.self) {
-                try await waitUntil { server.applied.count >= 12 }
-            }
+            await #expect(throws: Never.self) { try await waitUntil { server.applied.count >= 12 } }
             // No event shows that the runner has recorded the last reply. A longer delay cannot fail the test.
             try? await Task.sleep(for: .milliseconds(50))
         }

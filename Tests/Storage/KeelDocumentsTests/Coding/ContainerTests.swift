@@ -225,9 +225,7 @@ struct ContainerTests {
 }
 
 @MainActor
-private struct MainActorRestaurant: @MainActor Codable {
-    var name: String
-}
+private struct MainActorRestaurant: @MainActor Codable { var name: String }
 
 struct DynamicKey: CodingKey {
     var stringValue: String

@@ -37,8 +37,7 @@ extension DocumentValue {
         case 9 where !isInArray:
             return .vector(VectorValue((0...bits % 5).map { 1 / Double(bits >> $0) }))
         case 9: return .null
-        case 10:
-            return .map(DocumentFields.random(depth: depth - 1, using: &generator))
+        case 10: return .map(DocumentFields.random(depth: depth - 1, using: &generator))
         default:
             return .array(
                 (0..<Int(bits % 8)).map { _ in

@@ -12,9 +12,7 @@ func roundTrip<T: Codable>(_ value: T) throws -> T {
     return try DocumentDecoder().decode(T.self, from: body)
 }
 
-struct Boxed<Value: Codable & Equatable>: Codable, Equatable {
-    var value: Value
-}
+struct Boxed<Value: Codable & Equatable>: Codable, Equatable { var value: Value }
 
 @Suite("Round trips through documents")
 struct RoundTripTests {

@@ -15,8 +15,7 @@ struct RandomValues {
         case 9: return .reference(path())
         case 10: return .geopoint(GeoPoint(latitude: degrees(90), longitude: degrees(180)))
         case 11: return .vector(VectorValue((0..<count()).map { _ in number().doubleValue ?? 0 }))
-        case 12...13:
-            return .array((0..<count()).map { _ in value(depth: depth - 1) })
+        case 12...13: return .array((0..<count()).map { _ in value(depth: depth - 1) })
         default:
             return .map(
                 DocumentFields((0..<count()).map { _ in (text(), value(depth: depth - 1)) })

@@ -21,9 +21,7 @@ enum ReferenceOrder {
         case (.vector(let a), .vector(let b)):
             let byCount = order(a.elements.count, b.elements.count)
             guard byCount == 0 else { return byCount }
-            return compare(a.elements, b.elements) {
-                compareNumbers(.double($0), .double($1))
-            }
+            return compare(a.elements, b.elements) { compareNumbers(.double($0), .double($1)) }
         case (.map(let a), .map(let b)): return compare(a, b)
         case (.null, .null): return 0
         default: return compareNumbers(one, other)

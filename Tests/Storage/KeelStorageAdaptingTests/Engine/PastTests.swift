@@ -4,9 +4,7 @@ import Testing
 
 @Suite("Past documents of a store")
 struct PastTests {
-    private static func document(_ number: Int) -> Document {
-        Document.stub("notes/\(number)")
-    }
+    private static func document(_ number: Int) -> Document { Document.stub("notes/\(number)") }
 
     @Test("Only slightly more than the first past documents are kept")
     func window() {

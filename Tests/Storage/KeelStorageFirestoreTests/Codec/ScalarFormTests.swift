@@ -63,9 +63,7 @@ struct ScalarFormTests {
             "1970-01-01T00:00:00.1234567890Z", "1970-01-01T00:00:00Z ",
         ]
     )
-    func refusedTimes(text: String) {
-        #expect(FirestoreTime.time(of: text) == nil)
-    }
+    func refusedTimes(text: String) { #expect(FirestoreTime.time(of: text) == nil) }
 
     @Test("bytes are decoded unchanged in both alphabets and without padding")
     func base64() {
@@ -85,9 +83,7 @@ struct ScalarFormTests {
         "text that is not Base64 is not decoded",
         arguments: ["a", "a b=", "====", "=", "AQ=", "A===", "=AQ=", "AQ==AQ==", "é"]
     )
-    func refusedBase64(text: String) {
-        #expect(Base64.decode(text) == nil)
-    }
+    func refusedBase64(text: String) { #expect(Base64.decode(text) == nil) }
 
     @Test("any field path is decoded unchanged")
     func fieldPaths() throws {

@@ -8,9 +8,7 @@ import Testing
 struct EmulatorScope: SuiteTrait, TestScoping {
     @TaskLocal private static var peer: (host: String, transport: AsyncHTTPClientTransport)?
 
-    func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
-        test.isSuite ? self : nil
-    }
+    func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { test.isSuite ? self : nil }
 
     @concurrent
     func provideScope(

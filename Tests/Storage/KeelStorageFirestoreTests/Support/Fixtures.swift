@@ -78,11 +78,7 @@ extension ScriptedHTTPTransport.Answer {
     static let schema = keel(#"{"capabilities": []}"#)
 
     /// Returns an error in the form of Google's servers.
-    static func refusal(
-        _ code: Int,
-        _ status: String,
-        _ message: String = "refused"
-    ) -> Self {
+    static func refusal(_ code: Int, _ status: String, _ message: String = "refused") -> Self {
         .json(
             #"{"error":{"code":\#(code),"status":"\#(status)","message":"\#(message)"}}"#,
             status: HTTPResponse.Status(code: code)

@@ -47,9 +47,7 @@ struct WatchMachineTests {
             }
         }
 
-        init(resumedFrom point: WatchMachine.Resumption) {
-            _ = machine.add(2, [], from: point)
-        }
+        init(resumedFrom point: WatchMachine.Resumption) { _ = machine.add(2, [], from: point) }
 
         mutating func take(_ messages: WatchMessage...) throws {
             effects = []

@@ -41,9 +41,7 @@ struct AccountRace: Sendable {
                     var number = 0
                     while number < each {
                         let count = min(Int.random(in: 1...10), each - number)
-                        let batches = (number..<number + count).map {
-                            transfer("\(writer)-\($0)")
-                        }
+                        let batches = (number..<number + count).map { transfer("\(writer)-\($0)") }
                         // A refused batch among them must leave no trace.
                         let results = try await own.commit([refused] + batches)
                         for result in results.dropFirst() { _ = try result.get() }

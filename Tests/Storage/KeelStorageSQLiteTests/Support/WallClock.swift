@@ -12,8 +12,6 @@ final class WallClock: Sendable {
 
     func set(_ microseconds: Int64) { time.withLock { $0 = microseconds } }
 
-    func move(by duration: Duration) {
-        time.withLock { $0 += Int64(duration / .microseconds(1)) }
-    }
+    func move(by duration: Duration) { time.withLock { $0 += Int64(duration / .microseconds(1)) } }
 }
 #endif

@@ -8,9 +8,7 @@ import Testing
 
 @Suite("Values in batches and transactions")
 struct ValueWriteTests {
-    private struct OutOfMoney: Error {
-        var missing: Int
-    }
+    private struct OutOfMoney: Error { var missing: Int }
 
     @Test("A transaction moves money between values", arguments: TypedStore.allCases)
     func transfers(_ store: TypedStore) async throws {

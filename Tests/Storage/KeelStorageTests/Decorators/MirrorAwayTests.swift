@@ -85,9 +85,7 @@ struct MirrorAwayTests {
         let isAway = Mutex(true)
         let failed = Mutex<[DocumentPath]>([])
         let copy = InMemoryStorageAdapter()
-        let migrations = DocumentMigrations([
-            DocumentMigration("notes", to: 1) { _, _ in }
-        ])
+        let migrations = DocumentMigrations([DocumentMigration("notes", to: 1) { _, _ in }])
         let mirror = copy.failing { _ in isAway.withLock { $0 } ? .fail(.unavailable) : nil }
         let adapter = PolledStorageAdapter(upstream: store).migrating(migrations)
             .mirrored(to: mirror, comparisonRate: 0) { event in

@@ -133,9 +133,7 @@ struct MirrorTests {
         let adapter = primary.mirrored(to: failing, comparisonRate: 0) { _ in }
         let storage = StorageClient(adapter)
         try await storage.commit { batch in
-            for number in 0..<300 {
-                try batch.set(DocumentPath("notes", "\(number)"), ["n": 1])
-            }
+            for number in 0..<300 { try batch.set(DocumentPath("notes", "\(number)"), ["n": 1]) }
         }
         isAway.change { $0 = false }
         async let held = storage.setDocument("notes/held", ["n": 1])
@@ -183,9 +181,7 @@ struct MirrorTests {
     @Test("A read that reports unreadable documents is compared as one")
     func comparesReadable() async throws {
         let store = InMemoryStorageAdapter()
-        let migrations = DocumentMigrations([
-            DocumentMigration("notes", to: 1) { _, _ in }
-        ])
+        let migrations = DocumentMigrations([DocumentMigration("notes", to: 1) { _, _ in }])
         let adapter = mirrored(store.migrating(migrations), to: mirror)
         for id in 1...2 { try await StorageClient(adapter).setDocument("notes/\(id)", ["n": 1]) }
         try await StorageClient(store).setDocument("notes/2", ["_version": 3])

@@ -348,9 +348,7 @@ private struct RefusingOwnNames: ForwardingStorageAdapter {
         StorageError(.invalidArgument, "the name is reserved")
     }
 
-    private static func isReserved(_ path: DocumentPath) -> Bool {
-        path.string.hasPrefix("__")
-    }
+    private static func isReserved(_ path: DocumentPath) -> Bool { path.string.hasPrefix("__") }
 
     func prepare(_ schema: StorageSchema) async throws(StorageError) {}
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
