@@ -27,9 +27,7 @@ let file = try RotatingLogFile(at: URL(fileURLWithPath: arguments[1]), configura
 let logger = Logger(label: "writer") { RotatingFileLogHandler(label: $0, output: file) }
 
 /// Writing a short text to a pipe is atomic.
-func say(_ number: Int) {
-    FileHandle.standardOutput.write(Data("\(number)\n".utf8))
-}
+func say(_ number: Int) { FileHandle.standardOutput.write(Data("\(number)\n".utf8)) }
 
 let filling = String(repeating: "x", count: 40)
 for number in first..<(first + count) {

@@ -31,9 +31,7 @@ package struct PlantedSecrets {
         return found.sorted()
     }
 
-    private struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
+    private struct Failure: Error, CustomStringConvertible { let description: String }
 
     /// Makes secrets of all kinds, in all parts of a record.
     package static func make(_ count: Int, seed: UInt64) -> PlantedSecrets {

@@ -14,9 +14,7 @@ import Synchronization
 
 /// A server that applies a write by appending a line to a file, once per idempotency key.
 final class FileServer: OutboxSender {
-    private struct State {
-        var known: Set<String> = []
-    }
+    private struct State { var known: Set<String> = [] }
 
     private let file: FileHandle
     private let state: Mutex<State>
@@ -89,9 +87,7 @@ try await withThrowingTaskGroup(of: Void.self) { group in
         FileHandle.standardOutput.write(Data("\(current)\n".utf8))
         number += 1
         // Keeps the outbox neither empty nor ever growing, while a concurrent task sends in real time.
-        while try await outbox.pending().count > 20 {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        while try await outbox.pending().count > 20 { try await Task.sleep(for: .milliseconds(1)) }
     }
 }
 #endif

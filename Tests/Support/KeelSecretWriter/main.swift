@@ -78,8 +78,7 @@ case "write" where arguments.count == 5:
 case "probe":
     await probe(arguments.dropFirst(2).first)
 #endif
-case "default":
-    await printDefault(arguments.dropFirst(2).first)
+case "default": await printDefault(arguments.dropFirst(2).first)
 default:
     fail("usage: KeelSecretWriter write <folder> <prefix> <count>|probe [library]|default [folder]")
 }

@@ -20,15 +20,12 @@ struct Crowd {
         while true {
             let place = Int.random(in: 0..<adapters.count, using: &random)
             switch Int.random(in: 0..<14, using: &random) {
-            case 0:
-                adapters.append(try open())
-            case 1 where adapters.count > 1:
-                try adapters.remove(at: place).close()
+            case 0: adapters.append(try open())
+            case 1 where adapters.count > 1: try adapters.remove(at: place).close()
             case 2 where adapters.count > 1:
                 // Released without being closed.
                 adapters.remove(at: place)
-            case 3:
-                _ = try await adapters[place].changes(ChangeRequest(limit: 50))
+            case 3: _ = try await adapters[place].changes(ChangeRequest(limit: 50))
             case 4:
                 // Usually an index that no process has built yet.
                 let field = FieldPath("f\(Int.random(in: 0..<40, using: &random))")
@@ -42,8 +39,7 @@ struct Crowd {
                 number += 1
                 try await listen(to: adapters[place], while: batch(number), adapters[0])
                 FileHandle.standardOutput.write(Data("\(number)\n".utf8))
-            case 7:
-                try await transact(on: adapters[place])
+            case 7: try await transact(on: adapters[place])
             default:
                 number += 1
                 let batch = batch(number)

@@ -12,9 +12,7 @@ internal import Musl
 /// A third-party server in its own process, on a port of 127.0.0.1.
 package final class PeerProcess: Sendable {
     /// An error for a program that exited before it listened at its port, or for a lack of free ports.
-    package struct NotStarted: Error {
-        package let program: String
-    }
+    package struct NotStarted: Error { package let program: String }
 
     private let process: Process
     private let ended: AsyncStream<Void>

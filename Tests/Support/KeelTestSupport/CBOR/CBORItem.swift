@@ -44,13 +44,9 @@ package enum CBORItem: Sendable {
 }
 
 extension CBORItem: Hashable {
-    package static func == (lhs: Self, rhs: Self) -> Bool {
-        lhs.encoded() == rhs.encoded()
-    }
+    package static func == (lhs: Self, rhs: Self) -> Bool { lhs.encoded() == rhs.encoded() }
 
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(encoded())
-    }
+    package func hash(into hasher: inout Hasher) { hasher.combine(encoded()) }
 }
 
 extension CBORItem {

@@ -32,17 +32,13 @@ package struct SimulatedDisk: Sendable {
         case .create(let file, let path):
             contents[file] = contents[file] ?? []
             paths[path] = file
-        case .write(let file, let offset, let bytes):
-            write(bytes, at: offset, in: file)
-        case .truncate(let file, let size):
-            truncate(file, to: size)
+        case .write(let file, let offset, let bytes): write(bytes, at: offset, in: file)
+        case .truncate(let file, let size): truncate(file, to: size)
         case .rename(let path, let newPath):
             guard let file = paths.removeValue(forKey: path) else { return }
             paths[newPath] = file
-        case .remove(let path):
-            paths[path] = nil
-        case .sync, .syncFolder:
-            break
+        case .remove(let path): paths[path] = nil
+        case .sync, .syncFolder: break
         }
     }
 

@@ -66,7 +66,5 @@ final class SimulatedFile: OpenFile {
         files.state.withLock { $0.change(.sync(file: file)) }
     }
 
-    func isStill(at path: String) -> Bool {
-        files.state.withLock { $0.disk.paths[path] == file }
-    }
+    func isStill(at path: String) -> Bool { files.state.withLock { $0.disk.paths[path] == file } }
 }

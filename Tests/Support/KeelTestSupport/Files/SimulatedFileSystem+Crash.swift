@@ -61,8 +61,7 @@ extension SimulatedFileSystem {
                 if isSafe || Int.random(in: 0...4, using: &random) < chance + 1 {
                     disk.repeat(step)
                 }
-            case .sync, .syncFolder:
-                break
+            case .sync, .syncFolder: break
             }
         }
         return disk
