@@ -111,9 +111,7 @@ struct MisbehavingReceiverTests {
             return counts.max() ?? 0
         }
 
-        func ledger() throws -> AnalyticsLedger {
-            try #require(try service.ledgers()["vendor"])
-        }
+        func ledger() throws -> AnalyticsLedger { try #require(try service.ledgers()["vendor"]) }
     }
 
     @Test("No status from 400 to 599 loses an event at once", arguments: Vendor.allCases)

@@ -114,10 +114,7 @@ struct RuleTests {
                 .postHog, ["guest", "Email", "'undefined'", "NaN", "None", " ", ""],
                 ["nan", "NULL2"]
             ),
-            (
-                .amplitude, ["anonymous", "undefined", "1234"],
-                ["12345", "user-1"]
-            ),
+            (.amplitude, ["anonymous", "undefined", "1234"], ["12345", "user-1"]),
         ]
         for (vendor, refused, taken) in expected {
             let destination = try destination(vendor)

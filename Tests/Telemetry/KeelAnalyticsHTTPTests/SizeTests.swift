@@ -13,9 +13,7 @@ import Foundation
 @Suite("Sizes and rules with random records")
 struct SizeTests {
     /// The maximum size of a request without its records.
-    private func envelope(_ vendor: Vendor) -> Int {
-        vendor.isGoogle ? 16_000 : 400
-    }
+    private func envelope(_ vendor: Vendor) -> Int { vendor.isGoogle ? 16_000 : 400 }
 
     @Test(
         "The sizes of a batch's records cover the request without much excess",

@@ -194,9 +194,7 @@ struct SharedFolderTests {
         var first: AnalyticsService? = try service()
         let second = try service()
         #expect(track(0, on: second) != nil)
-        let error = #expect(throws: AnalyticsError.self) {
-            try second.denyConsent(for: .analytics)
-        }
+        let error = #expect(throws: AnalyticsError.self) { try second.denyConsent(for: .analytics) }
         #expect(error?.code == .inUse)
         #expect(track(1, on: second) == nil)
         #expect(track(2, on: first) != nil)

@@ -78,12 +78,10 @@ final class ScriptedCollector: HTTPTransportDouble {
             return state.script.isEmpty ? state.fallback : state.script.removeFirst()
         }
         switch behavior {
-        case .fails(let code):
-            throw TransportError(code)
+        case .fails(let code): throw TransportError(code)
         case .answers(let status, let fields):
             return HTTPReply(head: HTTPResponse(status: .init(code: status), headerFields: fields))
-        case .replies(let reply) where reply().head.status.kind != .successful:
-            return reply()
+        case .replies(let reply) where reply().head.status.kind != .successful: return reply()
         case .takes, .losesReply, .refuses, .replies:
             state.withLock { state in
                 for record in records {

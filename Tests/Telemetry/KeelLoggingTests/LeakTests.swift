@@ -11,9 +11,7 @@ import Testing
 struct LeakTests {
     private let planted = PlantedSecrets.make(1000, seed: 11)
 
-    private func leaks(_ text: String) -> [String] {
-        planted.found(in: text.utf8)
-    }
+    private func leaks(_ text: String) -> [String] { planted.found(in: text.utf8) }
 
     @Test("No planted secret reaches a console, a file, a queue or a sampled handler")
     func outputs() throws {

@@ -271,9 +271,7 @@ struct LogFileReaderTests {
     }
 
     @Test("Reading a missing log throws")
-    func nothing() throws {
-        expectError(LoggingError.self, .notFound) { try reader() }
-    }
+    func nothing() throws { expectError(LoggingError.self, .notFound) { try reader() } }
 }
 
 #endif

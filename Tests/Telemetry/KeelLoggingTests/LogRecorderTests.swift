@@ -87,9 +87,7 @@ struct LogRecorderTests {
         #expect(!"\(record)".contains("example.org"))
         #expect(
             record["by"]
-                == .map([
-                    LogField("<redacted>", .text("x")), LogField("page", .text("home")),
-                ])
+                == .map([LogField("<redacted>", .text("x")), LogField("page", .text("home"))])
         )
         #expect(record.fields.count == 3)
     }

@@ -6,9 +6,7 @@ import Testing
 
 /// Reads a log file as any reader of JSON and gzip would.
 enum LoggedLines {
-    private struct Line: Decodable {
-        let message: String
-    }
+    private struct Line: Decodable { let message: String }
 
     static func message(_ line: [UInt8]) throws -> String {
         try JSONDecoder().decode(Line.self, from: Data(line)).message

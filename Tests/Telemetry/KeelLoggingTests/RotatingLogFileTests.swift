@@ -170,9 +170,7 @@ struct RotatingLogFileTests {
         // The torn line stands alone; nothing that follows is lost.
         #expect(read.compactMap(\.self).first == "a")
         #expect(
-            read.suffix(2) == [
-                "dropped 2 log records: the log file could not be written", "d",
-            ]
+            read.suffix(2) == ["dropped 2 log records: the log file could not be written", "d"]
         )
         let gap = String(decoding: lines[lines.count - 2], as: UTF8.self)
         #expect(gap.contains(#""log.dropped":"2","log.dropped.debug":"1","log.dropped.error":"1""#))

@@ -88,8 +88,7 @@ enum Vendor: String, CaseIterable, Sendable, CustomTestStringConvertible {
         key: String = Vendor.secret
     ) -> any AnalyticsDestination {
         switch self {
-        case .segment:
-            return SegmentDestination(writeKey: key, connection: connection, host: host)
+        case .segment: return SegmentDestination(writeKey: key, connection: connection, host: host)
         case .mixpanel:
             return MixpanelDestination(projectToken: key, connection: connection, host: host)
         case .amplitude:
@@ -113,8 +112,7 @@ enum Vendor: String, CaseIterable, Sendable, CustomTestStringConvertible {
                 connection: connection,
                 host: host
             )
-        case .keel:
-            return KeelServerDestination(host: host, token: key, connection: connection)
+        case .keel: return KeelServerDestination(host: host, token: key, connection: connection)
         case .openTelemetry:
             return OTLPEventDestination(
                 endpoint: host,

@@ -12,9 +12,7 @@ struct RandomRecords {
     var random: SeededRandom
     private var count = 0
 
-    init(seed: UInt64) {
-        random = SeededRandom(seed: seed)
-    }
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     /// A record such as an app may create, valid or not.
     mutating func next() -> AnalyticsRecord {
