@@ -101,8 +101,7 @@ final class BrokenStorageAdapter: StorageAdapter {
             guard let fields = try? body.fields() else { return write }
             let bent = DocumentFields(fields.map { ($0.name, self.bent($0.value)) })
             write.operation = .set(DocumentBody(bent), transforms: transforms)
-        case (.drawsNewTimes, .replicate(let document)):
-            write.operation = .set(document.body)
+        case (.drawsNewTimes, .replicate(let document)): write.operation = .set(document.body)
         default: break
         }
         return write
@@ -112,8 +111,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         switch (fault, value) {
         case (.makesDoublesIntegers, .double(let number)):
             Int64(exactly: number).map { .integer($0) } ?? value
-        case (.normalizesStrings, .string(let text)):
-            .string(text == "e\u{301}" ? "\u{e9}" : text)
+        case (.normalizesStrings, .string(let text)): .string(text == "e\u{301}" ? "\u{e9}" : text)
         default: value
         }
     }

@@ -3,9 +3,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
 
-func increment(_ field: FieldPath) -> FieldChange {
-    FieldChange(field, .transform(.increment(1)))
-}
+func increment(_ field: FieldPath) -> FieldChange { FieldChange(field, .transform(.increment(1))) }
 
 /// Returns a batch that adds 1 to a counter, so that a second application would show.
 func incrementBatch(_ path: DocumentPath) -> WriteBatch {
@@ -27,7 +25,5 @@ extension RetryPolicy {
 struct ForgetfulStorageAdapter: ForwardingStorageAdapter {
     let upstream: any StorageAdapter = InMemoryStorageAdapter()
 
-    var capabilities: StorageCapabilities {
-        upstream.capabilities.subtracting(.idempotentCommits)
-    }
+    var capabilities: StorageCapabilities { upstream.capabilities.subtracting(.idempotentCommits) }
 }

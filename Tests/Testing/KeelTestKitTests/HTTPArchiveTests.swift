@@ -119,8 +119,7 @@ struct HTTPArchiveTests {
         )
         #expect(await message(httpCall(.get, "/a?x=1")) == "answered")
         #expect(
-            await message(httpCall(.get, "/a?x=1"))
-                == "\(name)/a. All entries for it are used."
+            await message(httpCall(.get, "/a?x=1")) == "\(name)/a. All entries for it are used."
         )
         #expect(replaying.unmatchedCalls.count == 3)
     }
@@ -178,9 +177,7 @@ struct HTTPArchiveTests {
             try await replaying.send(httpCall(.post, "/a", fields: fields, body: rounded))
         }
         let same = #"{"count":1.0,"rate":2.5,"id":9007199254740993}"#
-        let reply = try await replaying.send(
-            httpCall(.post, "/a", fields: fields, body: same)
-        )
+        let reply = try await replaying.send(httpCall(.post, "/a", fields: fields, body: same))
         #expect(try await text(reply) == "1")
     }
 

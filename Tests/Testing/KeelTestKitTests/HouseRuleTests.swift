@@ -29,9 +29,7 @@ struct HouseRuleTests {
     }
 
     @Test("Each CacheError code has a unique name, advice and a localized description")
-    func cache() {
-        check(CacheError.Code.known) { CacheError($0, "what happened") }
-    }
+    func cache() { check(CacheError.Code.known) { CacheError($0, "what happened") } }
 
     @Test("Each code of the journal, logging and analytics errors has a unique name and advice")
     func telemetry() {

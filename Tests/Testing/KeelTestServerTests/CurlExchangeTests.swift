@@ -152,9 +152,7 @@ struct CurlExchangeTests {
             .throttled(bytes: 2, every: .seconds(60))
         try await identity.withFiles(trusting: authority) { files in
             try await FaultServer.run(configuration, answers: [answer]) { server in
-                let arguments = [
-                    way.flag, "--cacert", files.authority, server.address(),
-                ]
+                let arguments = [way.flag, "--cacert", files.authority, server.address()]
                 let result = try await clock.run { try await Curl.run(arguments) }
                 #expect(result.text == "slowly")
                 #expect(clock.elapsed == .seconds(3600 + 2 * 60))

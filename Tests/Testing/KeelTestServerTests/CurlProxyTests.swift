@@ -26,9 +26,7 @@ struct CurlProxyTests {
         _ server: FaultServer,
         as user: String = ""
     ) async throws -> ProgramRun {
-        var arguments = [
-            "--max-time", "20", "-x", "\(kind.scheme)\(user)127.0.0.1:\(proxy.port)",
-        ]
+        var arguments = ["--max-time", "20", "-x", "\(kind.scheme)\(user)127.0.0.1:\(proxy.port)"]
         if kind == .connect { arguments.append("--proxytunnel") }
         return try await Curl.run(arguments + [server.address("/through?it=1")])
     }

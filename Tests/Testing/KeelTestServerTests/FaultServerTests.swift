@@ -76,9 +76,7 @@ struct FaultServerTests {
 
     @Test("A handler sees the request, and its error becomes a response")
     func handlers() async throws {
-        struct Refusal: Error, CustomStringConvertible {
-            let description = "I would rather not."
-        }
+        struct Refusal: Error, CustomStringConvertible { let description = "I would rather not." }
         try await FaultServer.run { request in
             if request.path == "/bad" { throw Refusal() }
             return .text(request.text.uppercased())

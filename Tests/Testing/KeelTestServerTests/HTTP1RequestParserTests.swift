@@ -51,8 +51,6 @@ struct HTTP1RequestParserTests {
         "The parser rejects invalid requests",
         arguments: ["nonsense\r\n\r\n", "\u{16}\u{3}\r\n\r\n"]
     )
-    func nonsense(text: String) {
-        #expect(parse(Array(text.utf8), in: 3) == ["invalid"])
-    }
+    func nonsense(text: String) { #expect(parse(Array(text.utf8), in: 3) == ["invalid"]) }
 }
 #endif

@@ -13,12 +13,8 @@ struct InProcessConformanceTests {
     }
 
     @Test("A promise is kept", arguments: HTTPTransportCheck.applicable(to: features))
-    func promises(_ check: HTTPTransportCheck) async throws {
-        try await check.run(on: subject)
-    }
+    func promises(_ check: HTTPTransportCheck) async throws { try await check.run(on: subject) }
 
     @Test("A fault has its one outcome", arguments: HTTPFaultCheck.applicable(to: features))
-    func faults(_ check: HTTPFaultCheck) async throws {
-        try await check.run(on: subject)
-    }
+    func faults(_ check: HTTPFaultCheck) async throws { try await check.run(on: subject) }
 }

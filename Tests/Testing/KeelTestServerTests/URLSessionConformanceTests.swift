@@ -34,17 +34,13 @@ struct URLSessionConformanceTests {
     ) { _ in URLSessionTransport() }
 
     @Test("A promise is kept", arguments: HTTPTransportCheck.applicable(to: features, traits))
-    func promises(_ check: HTTPTransportCheck) async throws {
-        try await check.run(on: subject)
-    }
+    func promises(_ check: HTTPTransportCheck) async throws { try await check.run(on: subject) }
 
     @Test(
         "A fault has its one outcome",
         arguments: HTTPFaultCheck.applicable(to: features, traits)
             .filter { !fatal.contains($0.fault) }
     )
-    func faults(_ check: HTTPFaultCheck) async throws {
-        try await check.run(on: subject)
-    }
+    func faults(_ check: HTTPFaultCheck) async throws { try await check.run(on: subject) }
 }
 #endif

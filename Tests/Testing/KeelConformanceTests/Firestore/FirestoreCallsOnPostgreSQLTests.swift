@@ -54,9 +54,7 @@ struct FirestoreCallsOnPostgreSQLTests {
         var pooler: PoolerProcess?
         if let mode { pooler = try await PoolerProcess(mode, before: server.port) }
         let adapter = try await PostgreSQLStorageAdapter(at: .url(pooler?.url ?? server.url))
-        let (stored, remembered) = (
-            StorageClient(adapter), StorageClient(InMemoryStorageAdapter())
-        )
+        let (stored, remembered) = (StorageClient(adapter), StorageClient(InMemoryStorageAdapter()))
         // Without the document, and with what the calls have left of it.
         for round in 1...2 {
             for vector in FirestoreVector.all where vector.call != "listen" {

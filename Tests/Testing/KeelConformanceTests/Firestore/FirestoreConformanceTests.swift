@@ -28,9 +28,7 @@ struct FirestoreConformanceTests {
     private static let takenByService =
         "Google's clients refuse what its service takes; Keel takes it, with the service's meaning"
 
-    private static func reason(for vector: FirestoreVector) -> String? {
-        exceptions[vector.file]
-    }
+    private static func reason(for vector: FirestoreVector) -> String? { exceptions[vector.file] }
 
     private static let expected = FirestoreVector.all.filter {
         reason(for: $0) == nil && $0.call != "listen"
@@ -41,18 +39,14 @@ struct FirestoreConformanceTests {
         .enabled(if: isPresent, absence),
         arguments: expected
     )
-    func leadsToRequest(_ vector: FirestoreVector) async throws {
-        try await check(vector)
-    }
+    func leadsToRequest(_ vector: FirestoreVector) async throws { try await check(vector) }
 
     @Test(
         "Messages of a server result in the expected snapshots",
         .enabled(if: isPresent, absence),
         arguments: FirestoreVector.all.filter { $0.call == "listen" }
     )
-    func leadsToSnapshots(_ vector: FirestoreVector) throws {
-        try ListenVector(vector).check()
-    }
+    func leadsToSnapshots(_ vector: FirestoreVector) throws { try ListenVector(vector).check() }
 
     @Test(
         "A known exception still fails",

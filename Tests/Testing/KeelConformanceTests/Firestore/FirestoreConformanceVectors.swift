@@ -30,9 +30,7 @@ struct FirestoreVector: Sendable, CustomTestStringConvertible {
             let file = String(name.dropLast(".json".count))
             return tests.compactMap { test in
                 let call = test.members?.first { !["description", "comment"].contains($0.name) }
-                return call.map {
-                    FirestoreVector(file: file, call: $0.name, content: $0.value)
-                }
+                return call.map { FirestoreVector(file: file, call: $0.name, content: $0.value) }
             }
         }
     }()
