@@ -19,9 +19,7 @@ extension Scratch {
 
 extension URL {
     /// The file's contents as text.
-    var text: String {
-        get throws { String(decoding: try Data(contentsOf: self), as: UTF8.self) }
-    }
+    var text: String { get throws { String(decoding: try Data(contentsOf: self), as: UTF8.self) } }
 }
 
 extension DocumentImport.Settings {

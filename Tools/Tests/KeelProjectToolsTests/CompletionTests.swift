@@ -41,9 +41,7 @@ struct CompletionTests {
                 && !Self.others.contains(place)
         }
         #expect(found.count > 60)
-        for (place, argument) in found {
-            #expect(argument["completionKind"] != nil, "\(place)")
-        }
+        for (place, argument) in found { #expect(argument["completionKind"] != nil, "\(place)") }
     }
 }
 #endif

@@ -17,9 +17,7 @@ struct HelpExampleTests {
         let arguments: [Argument]?
         let subcommands: [Command]?
 
-        var options: Set<String> {
-            Set((arguments ?? []).flatMap { $0.names ?? [] }.map(\.name))
-        }
+        var options: Set<String> { Set((arguments ?? []).flatMap { $0.names ?? [] }.map(\.name)) }
 
         /// The lines that are set off and have a call of keel.
         var examples: [String] {

@@ -35,9 +35,7 @@ struct NewAppTests {
             String(repeating: "a", count: 41),
         ]
     )
-    func refused(_ text: String) {
-        #expect(throws: ToolError.self) { try AppName(text) }
-    }
+    func refused(_ text: String) { #expect(throws: ToolError.self) { try AppName(text) } }
 
     @Test("No file contains an unfilled placeholder", arguments: NewApp.Interface.allCases)
     func filled(_ interface: NewApp.Interface) throws {

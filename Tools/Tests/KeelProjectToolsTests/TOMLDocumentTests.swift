@@ -64,9 +64,7 @@ struct TOMLDocumentTests {
         "A table may come before the one above it, and be opened below a dotted key",
         arguments: ["[a.b]\nc = 1\n[a]\nd = 2", "a.b = 1\n[a.c]\nd = 1", "[a]\nb.c = 1\n[a.d]\n"]
     )
-    func tables(text: String) throws {
-        #expect(throws: Never.self) { try entries(text) }
-    }
+    func tables(text: String) throws { #expect(throws: Never.self) { try entries(text) } }
 
     @Test(
         "Invalid text is refused",
@@ -80,9 +78,7 @@ struct TOMLDocumentTests {
             "a. = 1", "\"a\"b = 1",
         ]
     )
-    func invalid(text: String) {
-        #expect(throws: ToolError.self, "\(text)") { try entries(text) }
-    }
+    func invalid(text: String) { #expect(throws: ToolError.self, "\(text)") { try entries(text) } }
 
     @Test("An error names the line and what to write")
     func error() throws {

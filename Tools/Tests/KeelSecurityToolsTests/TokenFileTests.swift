@@ -12,9 +12,7 @@ struct TokenFileTests {
 
     init() throws { scratch = try Scratch() }
 
-    private static func hash(_ token: String) -> String {
-        SecurityService().hash(Data(token.utf8))
-    }
+    private static func hash(_ token: String) -> String { SecurityService().hash(Data(token.utf8)) }
 
     private func file(_ text: String, mode: Int = 0o600) throws -> String {
         let path = try scratch.file("tokens", holding: text).path

@@ -248,8 +248,7 @@ struct LogsCommandTests {
         #expect(messages(some.output) == (10..<13).flatMap { ["record \($0)", "half \($0)"] })
         let trace = try KeelProcess(logs + ["--trace", "4bf92f35", "-C", "2"]).wait()
         #expect(
-            messages(trace.output)
-                == ["half 19", "record 20", "half 20", "record 21", "half 21"]
+            messages(trace.output) == ["half 19", "record 20", "half 20", "record 21", "half 21"]
         )
         let last = try KeelProcess(["logs", "tail", "-n", "3"] + logs.dropFirst(2)).wait()
         #expect(messages(last.output) == ["half 48", "record 49", "half 49"])

@@ -33,9 +33,7 @@ struct LineEditingTests {
             ("\u{1B}\u{1B}[A\u{1B}x", [.up, .escape]),
         ] as [(String, [Key])]
     )
-    func sequences(text: String, expected: [Key]) {
-        #expect(keys(text) == expected)
-    }
+    func sequences(text: String, expected: [Key]) { #expect(keys(text) == expected) }
 
     @Test(
         "Keys edit the line",
@@ -49,9 +47,7 @@ struct LineEditingTests {
             ("\u{1B}[200~{\"a\":\n1}\u{1B}[201~", "{\"a\": 1}"),
         ]
     )
-    func editing(text: String, expected: String) {
-        #expect(edited(text).line.text == expected)
-    }
+    func editing(text: String, expected: String) { #expect(edited(text).line.text == expected) }
 
     @Test("The history is walked and searched, and the new line stays")
     func history() {
@@ -145,9 +141,7 @@ struct LineEditingTests {
             ("a\\", nil),
         ] as [(String, [String]?)]
     )
-    func words(line: String, expected: [String]?) {
-        #expect(ShellWords(line).all == expected)
-    }
+    func words(line: String, expected: [String]?) { #expect(ShellWords(line).all == expected) }
 
     @Test("The word at the cursor is known with its quote")
     func lastWord() {

@@ -56,9 +56,7 @@ struct ProgressTextTests {
             ("Zoë 🍣 漢字", 11),
         ]
     )
-    func widths(text: String, width: Int) {
-        #expect(TextWidth.of(text) == width)
-    }
+    func widths(text: String, width: Int) { #expect(TextWidth.of(text) == width) }
 
     @Test("A text is cut between characters, and never wider than it may be")
     func cuts() {

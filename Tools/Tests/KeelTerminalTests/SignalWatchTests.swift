@@ -55,9 +55,7 @@ struct SignalWatchTests {
         Self.isOver.store(false, ordering: .releasing)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                while !Self.isOver.load(ordering: .acquiring) {
-                    _ = SignalWatch.isIgnored(SIGUSR1)
-                }
+                while !Self.isOver.load(ordering: .acquiring) { _ = SignalWatch.isIgnored(SIGUSR1) }
             }
             await withCheckedContinuation { continuation in
                 // A thread handles its own signals at once, but those of tasks block all of them.

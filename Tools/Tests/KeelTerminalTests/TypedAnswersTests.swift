@@ -90,9 +90,7 @@ struct TypedAnswersTests {
 
     @Test("A new file of secrets takes a typed passphrase, and a typed secret")
     func secrets() async throws {
-        let place = [
-            "--service", "app", "--store", "file:\(scratch.file("store").path)",
-        ]
+        let place = ["--service", "app", "--store", "file:\(scratch.file("store").path)"]
         let setting = try TmuxTerminal(["secrets", "set", "token", "-p"] + place)
         try await type("correct horse", "correct horse", into: setting)
         try await setting.wait(forLast: "Secret:")

@@ -4,9 +4,7 @@ package import Foundation
 /// A real terminal in tmux that runs the command.
 package final class TmuxTerminal {
     /// A problem that ends a test.
-    package struct Problem: Error, CustomStringConvertible {
-        package let description: String
-    }
+    package struct Problem: Error, CustomStringConvertible { package let description: String }
 
     private let folder: URL
     private let program: URL

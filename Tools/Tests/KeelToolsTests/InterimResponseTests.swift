@@ -51,9 +51,7 @@ struct InterimResponseTests {
         _ body: @escaping @Sendable (_ port: Int) async throws -> Value
     ) async throws -> Value {
         try await RunningServer.with(origin) { originPort in
-            let process = try KeelProcess(
-                ["proxy", "--origin", "http://127.0.0.1:\(originPort)"]
-            )
+            let process = try KeelProcess(["proxy", "--origin", "http://127.0.0.1:\(originPort)"])
             defer {
                 process.kill()
                 _ = process.wait()

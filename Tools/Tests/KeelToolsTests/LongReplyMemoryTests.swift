@@ -69,9 +69,7 @@ struct LongReplyMemoryTests {
         )
         #expect(reply.head.status == .ok)
         var bytes = 0
-        for try await piece in reply.body {
-            bytes += piece.count
-        }
+        for try await piece in reply.body { bytes += piece.count }
         return bytes
     }
 
@@ -119,9 +117,7 @@ struct LongReplyMemoryTests {
                 #"{"structuredAggregationQuery":{"structuredQuery":{\#(group)},"aggregations":[\#(sum)]}}"#,
                 100
             ),
-            (
-                .post, ":batchGet", #"{"documents":[\#(names.joined(separator: ","))]}"#, small
-            ),
+            (.post, ":batchGet", #"{"documents":[\#(names.joined(separator: ","))]}"#, small),
         ]
         for (method, place, body, leastBytes) in requests {
             let start = ContinuousClock.now

@@ -308,9 +308,7 @@ struct PostgreSQLServeTests {
     func secrets() throws {
         let scratch = try Scratch()
         let url = "postgres://keel:hunter2@127.0.0.1:1/x"
-        let variables = [
-            "KEEL_STORAGE": url, "KEEL_SECRETS_STORE": "\(url)?sslpassword=hunter2",
-        ]
+        let variables = ["KEEL_STORAGE": url, "KEEL_SECRETS_STORE": "\(url)?sslpassword=hunter2"]
         let shown = try KeelProcess(["config", "show"], environment: variables, in: scratch.folder)
             .wait()
         #expect(!(shown.output + shown.errors).contains("hunter2"))

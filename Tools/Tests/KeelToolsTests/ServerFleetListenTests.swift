@@ -113,9 +113,7 @@ struct ServerFleetListenTests {
         for await _ in permits {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<writers {
-                    group.addTask { [round] in
-                        try await commit(round, of: writer, to: storage)
-                    }
+                    group.addTask { [round] in try await commit(round, of: writer, to: storage) }
                 }
                 try await group.waitForAll()
             }

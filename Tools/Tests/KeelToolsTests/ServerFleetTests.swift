@@ -91,9 +91,7 @@ struct ServerFleetTests {
             let storage = StorageClient(adapter)
             let start = try await adapter.changes(ChangeRequest()).next
             return try await withThrowingTaskGroup(of: [String].self) { group in
-                group.addTask {
-                    try await Self.loaded(writers * each, in: adapter, after: start)
-                }
+                group.addTask { try await Self.loaded(writers * each, in: adapter, after: start) }
                 for writer in 0..<writers {
                     group.addTask {
                         for number in 0..<each {

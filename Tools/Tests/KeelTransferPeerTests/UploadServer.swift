@@ -110,9 +110,7 @@ private final class Keeper: ChannelInboundHandler {
             let count = min(bytes.readableBytes, block.readableBytes - start)
             guard let part = bytes.readSlice(length: count) else { return }
             byteCount += count
-            if part == block.getSlice(at: start, length: count) {
-                kept.add(same: count)
-            }
+            if part == block.getSlice(at: start, length: count) { kept.add(same: count) }
         }
     }
 

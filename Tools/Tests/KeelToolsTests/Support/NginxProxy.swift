@@ -40,9 +40,7 @@ final class NginxProxy {
         let file = folder.appending(path: "nginx.conf")
         try Data(configuration.utf8).write(to: file)
         process.executableURL = URL(filePath: try #require(Self.program))
-        process.arguments = [
-            "-p", folder.path, "-e", folder.path + "/error.log", "-c", file.path,
-        ]
+        process.arguments = ["-p", folder.path, "-e", folder.path + "/error.log", "-c", file.path]
         process.standardInput = FileHandle.nullDevice
         try process.run()
     }
