@@ -17,8 +17,7 @@ import Foundation
 /// sets the length of the run.
 @Suite("Races", .timeLimit(.minutes(10)))
 struct RaceTests {
-    private static let races =
-        TestLength.count("KEEL_CACHE_RACES", 10_000, thorough: 20_000)
+    private static let races = TestLength.count("KEEL_CACHE_RACES", 10_000, thorough: 20_000)
 
     private struct Origin: Sendable {
         /// The result of a load that begins now.

@@ -14,8 +14,7 @@ import Testing
 )
 struct KillTests {
     /// The number of kills, which `KEEL_KILLS` overrides.
-    private static let killCount =
-        TestLength.count("KEEL_KILLS", 6, thorough: 12)
+    private static let killCount = TestLength.count("KEEL_KILLS", 6, thorough: 12)
 
     @Test("Uploads continue after kill -9 at random moments, and the file is identical")
     func kills() async throws {

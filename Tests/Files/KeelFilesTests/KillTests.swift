@@ -8,8 +8,7 @@ import Testing
 @Suite("Process kills during use of a local store", .timeLimit(.minutes(30)))
 struct KillTests {
     /// The number of kills, which `KEEL_KILLS` overrides.
-    private static let killCount =
-        TestLength.count("KEEL_KILLS", 10, thorough: 25)
+    private static let killCount = TestLength.count("KEEL_KILLS", 10, thorough: 25)
 
     @Test("kill -9 at random moments: files are complete, acknowledged ones exist, and no others")
     func kills() async throws {

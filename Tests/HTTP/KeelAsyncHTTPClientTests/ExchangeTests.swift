@@ -38,8 +38,7 @@ struct ExchangeTests {
         ]
     )
     func statuses(status: String, code: NetworkError.Code?) async throws {
-        let bytes =
-            status.hasPrefix("204") ? "HTTP/1.1 204 No Content\r\n\r\n" : answer(status)
+        let bytes = status.hasPrefix("204") ? "HTTP/1.1 204 No Content\r\n\r\n" : answer(status)
         let error = try await AnsweringServer.run(answering: bytes, then: .keepOpen) { port in
             try await withClient("http://127.0.0.1:\(port)") { client in
                 do throws(NetworkError) {

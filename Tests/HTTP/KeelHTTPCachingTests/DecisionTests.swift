@@ -168,8 +168,7 @@ struct DecisionTests {
 
     private func check(_ decision: CacheDecision, _ question: CacheQuestion, _ rules: CacheRules) {
         func context() -> Comment { "\(decision), \(question.fields), \(question.policy)" }
-        let isOnlyStored =
-            question.directives.onlyIfCached || question.policy.reads == .onlyStored
+        let isOnlyStored = question.directives.onlyIfCached || question.policy.reads == .onlyStored
         switch decision {
         case .serve(let choice), .serveAndRevalidate(let choice):
             #expect(!choice.directives.noCache.isWhole, context())

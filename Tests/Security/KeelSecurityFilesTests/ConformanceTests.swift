@@ -39,8 +39,7 @@ struct ConformanceTests {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF64KB))
         try await check.run(
             on: FileStoreSubject(features: Self.local) { name in
-                try LocalFileStoreAdapter(folder: folder.path + "/" + name)
-                    .encrypted(with: streams)
+                try LocalFileStoreAdapter(folder: folder.path + "/" + name).encrypted(with: streams)
             }
         )
     }

@@ -60,8 +60,7 @@ struct TamperingTests {
         let secret = [UInt8](repeating: 0x5A, count: 32)
         let keyset = try Keyset.known("AesGcmKey", key: secret)
         let security = SecurityService(keyset: keyset)
-        var text =
-            "\(keyset) \(keyset.primary) \(try await FixedKeySource().keyEncryptionKey())"
+        var text = "\(keyset) \(keyset.primary) \(try await FixedKeySource().keyEncryptionKey())"
         dump(keyset, to: &text)
         dump(keyset.primary, to: &text)
         dump(try await FixedKeySource(bytes: secret).keyEncryptionKey(), to: &text)

@@ -149,8 +149,7 @@ struct TinkTests {
                 associatedData: place
             )
             #expect(theirs.primaryID == keyset.primaryID)
-            let plain = try SecurityService(keyset: theirs)
-                .decrypt(sealed, associatedData: context)
+            let plain = try SecurityService(keyset: theirs).decrypt(sealed, associatedData: context)
             #expect(plain == Data("hello".utf8))
         }
     }

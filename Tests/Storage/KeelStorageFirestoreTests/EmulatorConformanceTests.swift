@@ -44,8 +44,7 @@ struct EmulatorFuzzTests {
     private static let omissions = Set(EmulatorDifferences.omissions.keys)
 
     /// Seeds of runs that agree; a thorough run has 20,000 operations.
-    private static let seeds: [UInt64] =
-        TestLength.isThorough ? Array(1...20) : [12, 13]
+    private static let seeds: [UInt64] = TestLength.isThorough ? Array(1...20) : [12, 13]
 
     @Test("Random operations have the same results as in memory", arguments: seeds)
     func agrees(seed: UInt64) async throws {

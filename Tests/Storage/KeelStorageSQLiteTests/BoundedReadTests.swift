@@ -72,8 +72,7 @@ struct BoundedReadTests {
                     let result = try await adapter.read(request)
                     let part = Self.paths(result)
                     let isFromEnd = if case .last = query.limit { true } else { false }
-                    let expected =
-                        isFromEnd ? whole.suffix(part.count) : whole.prefix(part.count)
+                    let expected = isFromEnd ? whole.suffix(part.count) : whole.prefix(part.count)
                     let about: Comment =
                         "seed \(seed): \(maximumBytes) bytes of \(query), \(number)"
                     #expect(part == Array(expected), about)

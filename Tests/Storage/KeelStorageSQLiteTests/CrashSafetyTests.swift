@@ -14,8 +14,7 @@ import Testing
 @Suite("Crash safety of a killed writer", .serialized)
 struct CrashSafetyTests {
     /// Set `KEEL_KILLS` for a longer run.
-    private static let killCount =
-        TestLength.count("KEEL_KILLS", 40, thorough: 200)
+    private static let killCount = TestLength.count("KEEL_KILLS", 40, thorough: 200)
 
     @Test("kill -9 at random times loses no acknowledged commit and leaves no partial one")
     func kills() async throws {

@@ -13,8 +13,7 @@ struct CutKeyTests {
     // MARK: Differences
 
     /// Set `KEEL_FUZZ_QUERIES` for a longer run.
-    private static let queryCount =
-        TestLength.count("KEEL_FUZZ_QUERIES", 60, thorough: 160)
+    private static let queryCount = TestLength.count("KEEL_FUZZ_QUERIES", 60, thorough: 160)
 
     private typealias Documents = [(path: DocumentPath, fields: DocumentFields)]
 

@@ -10,8 +10,7 @@ import Testing
 @Suite("Agreement of in-memory, scanning and indexed queries")
 struct QueryAgreementTests {
     /// Set `KEEL_FUZZ_QUERIES` for a longer run.
-    private static let queryCount =
-        TestLength.count("KEEL_FUZZ_QUERIES", 120, thorough: 250)
+    private static let queryCount = TestLength.count("KEEL_FUZZ_QUERIES", 120, thorough: 250)
 
     @Test("random queries agree on random documents", arguments: UInt64(1)...6)
     func random(_ seed: UInt64) async throws {

@@ -11,8 +11,7 @@ import Testing
 @Suite("Crash safety of an outbox", .serialized)
 struct OutboxCrashTests {
     /// The number of kills, which `KEEL_KILLS` overrides.
-    private static let killCount =
-        TestLength.count("KEEL_KILLS", 20, thorough: 60)
+    private static let killCount = TestLength.count("KEEL_KILLS", 20, thorough: 60)
 
     @Test("Enqueued writes are applied once and in order despite kill -9 at random times")
     func kills() async throws {

@@ -10,8 +10,7 @@ import Testing
 @Suite("Analytics crash recovery")
 struct CrashPointTests {
     /// `KEEL_ANALYTICS_POINTS` sets the length of the run.
-    private static let pointCount =
-        TestLength.count("KEEL_ANALYTICS_POINTS", 400, thorough: 2_000)
+    private static let pointCount = TestLength.count("KEEL_ANALYTICS_POINTS", 400, thorough: 2_000)
 
     /// The promises to a run, each with the number of disk steps at that time.
     private struct Promises {

@@ -10,8 +10,7 @@ import Testing
 @Suite("Process kills while tracking", .serialized)
 struct KillTests {
     /// `KEEL_KILLS` sets the length of the run.
-    private static let killCount =
-        TestLength.count("KEEL_KILLS", 40, thorough: 200)
+    private static let killCount = TestLength.count("KEEL_KILLS", 40, thorough: 200)
 
     /// The maximum number of writers killed in one folder: each leaves events to deliver, which
     /// slow the start of the next one.

@@ -16,8 +16,7 @@ struct CrashPointTests {
     }
 
     /// The number of points at which each test stops the world.
-    private static let points =
-        TestLength.count("KEEL_JOURNAL_POINTS", 2_000, thorough: 10_000)
+    private static let points = TestLength.count("KEEL_JOURNAL_POINTS", 2_000, thorough: 10_000)
 
     private static func configuration(_ power: Bool) -> JournalConfiguration {
         var configuration = JournalConfiguration()

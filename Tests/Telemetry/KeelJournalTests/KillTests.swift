@@ -7,8 +7,7 @@ import Testing
 @Suite("Process kills during writes to a journal", .serialized)
 struct KillTests {
     /// `KEEL_KILLS` sets the length of the run.
-    private static let killCount =
-        TestLength.count("KEEL_KILLS", 40, thorough: 200)
+    private static let killCount = TestLength.count("KEEL_KILLS", 40, thorough: 200)
 
     @Test("kill -9 at random moments loses no appended record and returns no acknowledged one")
     func kills() async throws {

@@ -29,8 +29,7 @@ struct LeakTests {
         for _ in 0..<2 { planted.log(to: logger(to: alone)) }
         planted.log(
             to: Logger(label: "sampled") {
-                OutputLogHandler(label: $0, output: queue, level: .trace)
-                    .sampled(by: LogSampler())
+                OutputLogHandler(label: $0, output: queue, level: .trace).sampled(by: LogSampler())
             }
         )
         queue.synchronize()

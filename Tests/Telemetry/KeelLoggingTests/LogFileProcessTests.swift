@@ -11,8 +11,7 @@ struct LogFileProcessTests {
     private let folder = URL.temporaryDirectory.appending(path: "keel-log-\(UUID().uuidString)")
 
     /// `KEEL_LOG_ROTATIONS` sets the length of the run.
-    private static let rotations =
-        TestLength.count("KEEL_LOG_ROTATIONS", 2_500, thorough: 10_000)
+    private static let rotations = TestLength.count("KEEL_LOG_ROTATIONS", 2_500, thorough: 10_000)
 
     private func arguments(
         _ first: Int,

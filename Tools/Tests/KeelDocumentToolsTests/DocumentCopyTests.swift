@@ -193,8 +193,7 @@ struct DocumentCopyTests {
         try await StorageClient(target).setDocument("c/own", ["a": 1])
         let copy = DocumentCopy(from: source, to: target, collections: ["c", "other"])
         let report =
-            try await copy
-            .run(from: CopyCheckpoint(subject: ""), checkpoint: scratch.file("check"))
+            try await copy.run(from: CopyCheckpoint(subject: ""), checkpoint: scratch.file("check"))
         #expect(!report.isVerified)
         #expect(report.comparisons.map(\.isSame) == [false, true])
         #expect(report.comparisons.map(\.target.count) == [7, 1])

@@ -26,8 +26,7 @@ package final class PostgreSQLServer: Sendable {
     ) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         process.executableURL =
-            folder.appending(path: "../../../Scripts/postgresql.sh")
-            .standardizedFileURL
+            folder.appending(path: "../../../Scripts/postgresql.sh").standardizedFileURL
         process.arguments =
             (certificates.map { ["--certificates", $0.path] } ?? [])
             + (primary.map { ["--standby-of", "\($0.port)"] } ?? []) + options

@@ -10,8 +10,7 @@ import Testing
 @Suite("Killing a writer of the disk tier", .serialized)
 struct DiskKillTests {
     /// `KEEL_KILLS` sets the length of the run.
-    private static let killCount =
-        TestLength.count("KEEL_KILLS", 15, thorough: 25)
+    private static let killCount = TestLength.count("KEEL_KILLS", 15, thorough: 25)
 
     @Test("kill -9 at random moments loses nothing accepted and restores nothing removed")
     func kills() async throws {

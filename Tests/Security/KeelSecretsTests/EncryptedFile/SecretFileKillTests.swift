@@ -13,8 +13,7 @@ struct SecretFileKillTests {
     }
 
     /// The number of trials, which `KEEL_KILLS` overrides.
-    private static let trials =
-        TestLength.count("KEEL_KILLS", 24, thorough: 96)
+    private static let trials = TestLength.count("KEEL_KILLS", 24, thorough: 96)
 
     @Test("A killed process leaves what it had saved")
     func kill() async throws {

@@ -317,8 +317,7 @@ struct WebChannelTests {
         let origin = "https://app.example.org"
         let served = Served { $0.allowedOrigins = [origin] }
         let database = "projects%2Fp%2Fdatabases%2F(default)"
-        let path =
-            "/google.firestore.v1.Firestore/Listen/channel?VER=8&RID=1&database=\(database)"
+        let path = "/google.firestore.v1.Firestore/Listen/channel?VER=8&RID=1&database=\(database)"
         let question: HTTPFields = [.origin: origin, .accessControlRequestMethod: "POST"]
         let answer = try await served.send(.options, path: path, nil, question)
         #expect(answer.head.status == .noContent)
