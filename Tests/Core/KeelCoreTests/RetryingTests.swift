@@ -94,9 +94,7 @@ struct RetryingTests {
                     clock: clock,
                     serverDelay: { (_: Flop) in .seconds(10) },
                     shouldRetry: { _ in true },
-                    operation: { (attempt: Int) async throws(Flop) in
-                        throw Flop(number: attempt)
-                    }
+                    operation: { (attempt: Int) async throws(Flop) in throw Flop(number: attempt) }
                 )
             }
         }

@@ -10,9 +10,7 @@ struct ConformanceTests {
     @Test("An in-memory store", arguments: FileStoreCheck.applicable(to: memory))
     func inMemory(_ check: FileStoreCheck) async throws {
         try await check.run(
-            on: FileStoreSubject(features: Self.memory) { _ in
-                InMemoryFileStoreAdapter()
-            }
+            on: FileStoreSubject(features: Self.memory) { _ in InMemoryFileStoreAdapter() }
         )
     }
 

@@ -5,9 +5,7 @@ import KeelHTTP
 import KeelTestKit
 import Synchronization
 
-protocol RetrySuite {
-    var clock: TestClock { get }
-}
+protocol RetrySuite { var clock: TestClock { get } }
 
 extension RetrySuite {
     /// Returns a client without a total limit, whose pauses are the longest that the policy allows.

@@ -29,9 +29,7 @@ struct ChecksOfTheChecks {
         for check in checks {
             let isCaught = try await recordsIssue {
                 try await check.run(
-                    on: ConformanceTests.subject(limit: limit) {
-                        BrokenLocationAdapter(fault, $0)
-                    }
+                    on: ConformanceTests.subject(limit: limit) { BrokenLocationAdapter(fault, $0) }
                 )
             }
             if isCaught { caught.append(check.testDescription) }

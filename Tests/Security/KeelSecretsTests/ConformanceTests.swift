@@ -8,9 +8,7 @@ struct ConformanceTests {
     @Test("An in-memory store", arguments: SecretStoreCheck.applicable(to: Self.memory))
     func inMemory(_ check: SecretStoreCheck) async throws {
         try await check.run(
-            on: SecretStoreSubject(features: Self.memory) { _ in
-                InMemorySecretStoreAdapter()
-            }
+            on: SecretStoreSubject(features: Self.memory) { _ in InMemorySecretStoreAdapter() }
         )
     }
 

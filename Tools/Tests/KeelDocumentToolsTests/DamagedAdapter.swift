@@ -3,9 +3,7 @@ import KeelStorageAdapting
 import Synchronization
 
 /// An adapter that forwards the calls that it does not change.
-protocol ForwardingAdapter: StorageAdapter {
-    var upstream: any StorageAdapter { get }
-}
+protocol ForwardingAdapter: StorageAdapter { var upstream: any StorageAdapter { get } }
 
 extension ForwardingAdapter {
     var capabilities: StorageCapabilities { upstream.capabilities }

@@ -54,9 +54,7 @@ struct MotoFolder {
 }
 
 /// Tests of the command in a folder of their own.
-protocol MotoTests {
-    var moto: MotoFolder { get }
-}
+protocol MotoTests { var moto: MotoFolder { get } }
 
 extension MotoTests {
     var scratch: Scratch { moto.scratch }

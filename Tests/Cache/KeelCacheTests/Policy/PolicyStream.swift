@@ -47,9 +47,7 @@ enum PolicyStream {
 }
 
 /// A cache of keys, for counting hits.
-protocol PolicyCache {
-    mutating func access(_ key: Int) -> Bool
-}
+protocol PolicyCache { mutating func access(_ key: Int) -> Bool }
 
 extension PolicyCache {
     /// Returns the fraction of the keys that were present, from 0 to 1.

@@ -39,9 +39,7 @@ struct SecretServiceTests {
     @Test("Every promise", arguments: SecretStoreCheck.applicable(to: .complete))
     func promises(_ check: SecretStoreCheck) async throws {
         try await check.run(
-            on: SecretStoreSubject(features: .complete) { _ in
-                SecretServiceSecretStoreAdapter()
-            }
+            on: SecretStoreSubject(features: .complete) { _ in SecretServiceSecretStoreAdapter() }
         )
     }
 
