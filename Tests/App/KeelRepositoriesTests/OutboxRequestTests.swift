@@ -152,10 +152,8 @@ struct OutboxRequestTests {
                 .failure(TransportError(.credentialsUnavailable, cause: cause))
             )
         }
-        guard case .unreachable = try await verdict(.superseded) else {
-            Issue.record("the owner may sign in later")
-            return
-        }
+        guard case .unreachable = try await verdict(.superseded)
+        else { return fail("the owner may sign in later") }
         let reason = AuthenticationError(.userUnknown).message
         #expect(try await verdict(.userUnknown) == .rejected(reason: reason))
     }
@@ -165,10 +163,7 @@ struct OutboxRequestTests {
         let service = try TestService()
         let verdict = await HTTPOutboxSender(service.client)
             .send(OutboxDelivery(OutboxWrite(key: "k", kind: "other")))
-        guard case .rejected = verdict else {
-            Issue.record("\(verdict)")
-            return
-        }
+        guard case .rejected = verdict else { return fail("\(verdict)") }
         #expect(service.transport.calls.isEmpty)
     }
 

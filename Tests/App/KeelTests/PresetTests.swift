@@ -193,10 +193,8 @@ struct PresetTests {
         #expect(await memory.capabilities().kind == .memory)
         #expect(try await KeelConfiguration.test().makeSecrets().list().isEmpty)
         var keel = KeelConfiguration.production("Notes")
-        guard case .platform("Notes") = keel.secrets else {
-            Issue.record("production keeps secrets in \(keel.secrets)")
-            return
-        }
+        guard case .platform("Notes") = keel.secrets
+        else { return fail("production keeps secrets in \(keel.secrets)") }
         #if Crypto
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -1,4 +1,5 @@
 import KeelCache
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -144,22 +145,15 @@ struct CacheTests {
         await cache.set(2, for: 1)
         await cache.set(3, for: 2)
         try await cache.remove(1)
-        guard case .replaced = await events.next()?.reason else {
-            Issue.record("a replacement was not told")
-            return
-        }
+        guard case .replaced = await events.next()?.reason
+        else { return fail("a replacement was not told") }
         let removed = await events.next()
         #expect(removed?.key == 1)
-        guard case .removed = removed?.reason else {
-            Issue.record("a removal was not told")
-            return
-        }
+        guard case .removed = removed?.reason else { return fail("a removal was not told") }
         await cache.set(4, for: 4)
         await cache.set(5, for: 5)
-        guard case .evicted = await events.next()?.reason else {
-            Issue.record("an eviction was not told")
-            return
-        }
+        guard case .evicted = await events.next()?.reason
+        else { return fail("an eviction was not told") }
     }
 
     @Test("A slow reader of events loses the oldest and uses no more memory")

@@ -228,10 +228,8 @@ struct TierTests {
         #expect(cache.peek("a") == 2)
         #expect(cache.statistics.tierFailures == 1)
         _ = await events.next()
-        guard case .failed(let error) = await events.next()?.reason else {
-            Issue.record("the failure was not told")
-            return
-        }
+        guard case .failed(let error) = await events.next()?.reason
+        else { return fail("the failure was not told") }
         #expect(error.code == .diskFull)
         await cache.set(3, for: "b")
         #expect(await cache.get("a") == nil)

@@ -448,10 +448,8 @@ struct PeerTests {
                 if position % Self.megabyte == 0 {
                     expected = sampleBytes(position / Self.megabyte, count: Self.megabyte)
                 }
-                guard byte == expected[position % Self.megabyte] else {
-                    Issue.record("another byte at \(position)")
-                    return
-                }
+                guard byte == expected[position % Self.megabyte]
+                else { return fail("another byte at \(position)") }
                 position += 1
             }
         }

@@ -4,6 +4,7 @@ import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -93,10 +94,7 @@ struct ExchangeTests {
                 await client.response(to: GetItem())
             }
         }
-        guard case .failure(let error) = error else {
-            Issue.record("The loop ended.")
-            return
-        }
+        guard case .failure(let error) = error else { return fail("The loop ended.") }
         #expect(error.code == .redirectLoop)
     }
 

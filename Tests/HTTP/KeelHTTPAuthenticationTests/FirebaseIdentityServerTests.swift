@@ -135,10 +135,7 @@ struct FirebaseIdentityServerTests {
         firebase.fail(with: nil)
         firebase.revokeTokens(of: "user-1")
         await expectError(AuthenticationError.self, .denied) { try await session.refresh() }
-        guard case .signedOut = session.state else {
-            Issue.record("\(session.state)")
-            return
-        }
+        guard case .signedOut = session.state else { return fail("\(session.state)") }
     }
 
     @Test("Without a new refresh token, the old one is kept")

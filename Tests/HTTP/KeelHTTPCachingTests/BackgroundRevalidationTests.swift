@@ -41,10 +41,7 @@ struct BackgroundRevalidationTests {
             starts.withLock { $0 = [first, second, third] }
             revalidations.cancelAll()
         }
-        guard case .returned = ending else {
-            Issue.record("\(ending)")
-            return
-        }
+        guard case .returned = ending else { return fail("\(ending)") }
         #expect(starts.withLock { $0 } == [true, true, false])
     }
 }

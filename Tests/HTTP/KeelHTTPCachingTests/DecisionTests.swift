@@ -2,6 +2,7 @@ import HTTPTypes
 import KeelCache
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @testable import KeelHTTPCaching
@@ -86,15 +87,11 @@ struct DecisionTests {
                 among: [response]
             )
         }
-        guard case .serve(let choice) = decision(59) else {
-            Issue.record("It is fresh for another second.")
-            return
-        }
+        guard case .serve(let choice) = decision(59)
+        else { return fail("It is fresh for another second.") }
         #expect(choice.reason == nil)
-        guard case .forward(.stale, let fallback) = decision(60) else {
-            Issue.record("It is stale.")
-            return
-        }
+        guard case .forward(.stale, let fallback) = decision(60)
+        else { return fail("It is stale.") }
         #expect(fallback != nil)
     }
 
@@ -121,10 +118,8 @@ struct DecisionTests {
                 continue
             }
         }
-        guard case .serve = decision("private=\"age\", max-age=60", isShared: true) else {
-            Issue.record("Without the field, the response is for everybody.")
-            return
-        }
+        guard case .serve = decision("private=\"age\", max-age=60", isShared: true)
+        else { return fail("Without the field, the response is for everybody.") }
     }
 
     @Test("No stored response is used against the rules, whatever the directives")

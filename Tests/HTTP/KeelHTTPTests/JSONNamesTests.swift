@@ -1,5 +1,6 @@
 import Foundation
 import KeelHTTP
+import KeelTestSupport
 import Testing
 
 @Suite("Names in JSON")
@@ -195,10 +196,8 @@ struct JSONNamesTests {
         let error = #expect(throws: DecodingError.self) {
             _ = try decode(Item.self, #"{"inner_items":[{"image_url":"https://e.com"},{}]}"#)
         }
-        guard case .keyNotFound(let key, let context) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        guard case .keyNotFound(let key, let context) = error
+        else { return fail("\(String(describing: error))") }
         #expect(key.stringValue == "image_url")
         #expect(context.codingPath.map(\.stringValue).first == "inner_items")
         #expect(context.codingPath.last?.intValue == 1)

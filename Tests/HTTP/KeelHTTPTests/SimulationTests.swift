@@ -61,10 +61,7 @@ struct SimulationTests {
         for number in 0..<count {
             let seed = Self.seed &+ part &* count &+ number
             let failure = try await Self.run(seed)
-            guard failure == nil else {
-                Issue.record("seed \(seed): \(failure ?? "")")
-                return
-            }
+            guard failure == nil else { return fail("seed \(seed): \(failure ?? "")") }
         }
     }
 

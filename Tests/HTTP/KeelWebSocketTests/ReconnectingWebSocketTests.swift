@@ -2,6 +2,7 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import KeelWebSocket
 import Synchronization
 import Testing
@@ -134,10 +135,7 @@ struct ReconnectingWebSocketTests {
         let transport = ScriptedWebSocketTransport([.connection([], end: .never)])
         let socket = ReconnectingWebSocket(to: Self.target, over: transport)
         await #expect(throws: Oops.self) { try await socket.run { _ in throw Oops() } }
-        guard case .ended(nil) = socket.state else {
-            Issue.record("the state is \(socket.state)")
-            return
-        }
+        guard case .ended(nil) = socket.state else { return fail("the state is \(socket.state)") }
     }
 
     @Test("The states follow the connection, and sending requires a connection")

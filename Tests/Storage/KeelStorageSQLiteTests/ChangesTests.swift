@@ -3,6 +3,7 @@ import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
+import KeelTestSupport
 import Testing
 
 @Suite("The change log")
@@ -115,10 +116,8 @@ struct ChangesTests {
         let receipt = try await adapter.delete("a/2")
         let (changes, next) = try await adapter.allChanges(after: start)
         #expect(changes.map(\.path) == ["a/1", "a/2"])
-        guard case .current(let document) = changes[0], case .removed = changes[1] else {
-            Issue.record("unexpected kinds of change")
-            return
-        }
+        guard case .current(let document) = changes[0], case .removed = changes[1]
+        else { return fail("unexpected kinds of change") }
         #expect(document["n"] == 9)
         #expect(next == receipt.position)
     }

@@ -32,10 +32,7 @@ struct OutboxSimulationTests {
             let failure = try await life.run()
             kills += life.killCount
             repetitions += life.server.deliveries.count - life.server.applied.count
-            guard failure == nil else {
-                Issue.record("seed \(seed): \(failure ?? "")")
-                return
-            }
+            guard failure == nil else { return fail("seed \(seed): \(failure ?? "")") }
         }
         // Schedules without failures would prove nothing.
         #expect(kills > Int(count), "only \(kills) kills in \(count) schedules")

@@ -38,3 +38,8 @@ package func expectError<Failure: KeelError, Value>(
         return failure
     }
 }
+
+/// Records an issue, for the `else` of a `guard` that ends its test.
+package func fail(_ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation) {
+    Issue.record(comment, sourceLocation: sourceLocation)
+}

@@ -3,6 +3,7 @@ import KeelAnalytics
 import KeelAnalyticsHTTP
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -65,10 +66,8 @@ struct AnswerTests {
         try await Scene.run(.mixpanel) { scene async throws in
             scene.server.enqueue(nil, .status(503, retryAfter: "7"))
             let record = AnalyticsRecord.sample(.identify, userProperties: ["city": "Bern"])
-            guard case .postponed(_, let pause) = try await scene.deliver(record) else {
-                Issue.record("not postponed")
-                return
-            }
+            guard case .postponed(_, let pause) = try await scene.deliver(record)
+            else { return fail("not postponed") }
             #expect(pause == .seconds(7))
             #expect(try await scene.deliver(record) == .delivered)
             #expect(scene.server.events.map(\.name) == ["$identify", "$engage"])

@@ -3,6 +3,7 @@ import KeelAnalytics
 import KeelAnalyticsHTTP
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -109,10 +110,7 @@ struct OutcomeTests {
         var pauses: [Duration?] = []
         for _ in 1...3 {
             guard case .postponed(let problem, let pause) = await destination.deliver([.sample()])
-            else {
-                Issue.record("not postponed")
-                return
-            }
+            else { return fail("not postponed") }
             #expect(problem.status == 429)
             pauses.append(pause)
         }

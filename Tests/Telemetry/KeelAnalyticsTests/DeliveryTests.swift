@@ -305,10 +305,7 @@ struct DeliveryTests {
         #expect(got[1].properties["page"] == 1 && got[1].properties["city"] == nil)
         guard case .string(let hash) = got[1].properties["customer"],
             case .object(let inner) = got[1].properties["inner"]
-        else {
-            Issue.record("\(got[1].properties)")
-            return
-        }
+        else { return fail("\(got[1].properties)") }
         #expect(hash.count == 64 && hash.allSatisfy(\.isHexDigit))
         #expect(inner.keys.sorted() == ["customer"] && inner["customer"] != 5)
         #expect(got[1].userID != "u1" && got[1].userID?.count == 64)

@@ -122,10 +122,8 @@ struct InMemoryTests {
         let all = heard.withLock { $0 }
         #expect(all.prefix(2) == [.tracked(.event("opened")), .tracked(.identify)])
         #expect(all.contains(.refused(.invalidArgument)))
-        guard case .delivered(let report)? = all.last else {
-            Issue.record("The last is \(String(describing: all.last))")
-            return
-        }
+        guard case .delivered(let report)? = all.last
+        else { return fail("The last is \(String(describing: all.last))") }
         #expect(report.recordCount == 3 && report.outcome == .delivered)
         let text = "\(all)"
         #expect(!text.contains("s3cret") && !text.contains("u-17") && !text.contains("ada@"))

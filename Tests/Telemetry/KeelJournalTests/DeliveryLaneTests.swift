@@ -68,10 +68,8 @@ struct DeliveryLaneTests {
                 nil
             }
         }
-        guard case .paused = await lane.deliver(isForced: true) else {
-            Issue.record("The failure is not reported")
-            return
-        }
+        guard case .paused = await lane.deliver(isForced: true)
+        else { return fail("The failure is not reported") }
         #expect(receiver.arrived.isEmpty)
         files.fail(nil)
         #expect(await lane.deliver(isForced: true) == .drained)

@@ -154,15 +154,9 @@ struct OTLPEncodingTests {
             var writer = ProtobufWriter()
             writer.message(3) { $0.present(1, String(repeating: "x", count: length)) }
             var reader = ProtobufReader(writer.bytes[...])
-            guard case (3, .data(let inner))? = reader.next() else {
-                Issue.record("no field")
-                return
-            }
+            guard case (3, .data(let inner))? = reader.next() else { return fail("no field") }
             var nested = ProtobufReader(inner)
-            guard case (1, .data(let text))? = nested.next() else {
-                Issue.record("no text")
-                return
-            }
+            guard case (1, .data(let text))? = nested.next() else { return fail("no text") }
             #expect(text.count == length)
             #expect(reader.next() == nil && !reader.isDamaged)
         }

@@ -2,6 +2,7 @@
 
 import KeelCore
 import KeelLogging
+import KeelTestSupport
 import Logging
 import Testing
 
@@ -108,10 +109,7 @@ struct LogRecorderTests {
         #expect(record["card"] == .text("<redacted>"))
         #expect(record["all"] == .list([.text("x"), .text("<redacted>")]))
         #expect(record["error.message"] == .text("no such user: <redacted>"))
-        guard case .text(let type) = record["error.type"] else {
-            Issue.record("no type")
-            return
-        }
+        guard case .text(let type) = record["error.type"] else { return fail("no type") }
         #expect(type.hasSuffix("Failure"))
     }
 
@@ -194,10 +192,7 @@ struct LogRecorderTests {
         let record = try #require(output.records.last)
         #expect(record.message.utf8.count <= 100)
         #expect(record.message.hasSuffix("é…"))
-        guard case .text(let text) = record["a"] else {
-            Issue.record("no text")
-            return
-        }
+        guard case .text(let text) = record["a"] else { return fail("no text") }
         #expect(!text.contains("ada"))
         #expect(text.utf8.count <= 100)
     }

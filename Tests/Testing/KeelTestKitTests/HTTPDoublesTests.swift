@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 struct Menu: Codable, Hashable, Sendable {
@@ -166,10 +167,7 @@ struct HTTPDoublesTests {
     func processed() {
         guard case .failure(let failed) = HTTPFault.fail(.connectionLost),
             case .lostReply(let lost) = HTTPFault.loseReply()
-        else {
-            Issue.record("The faults are of another kind.")
-            return
-        }
+        else { return fail("The faults are of another kind.") }
         #expect(failed.processed == .no)
         #expect(lost.processed == .maybe)
     }

@@ -222,10 +222,8 @@ struct DiskFaultTests {
         files.disk = disk
         #expect(try await tier.value("bytes") == nil)
         let body = try #require(try await tier.read(entry.key)?.body)
-        guard case .file(let file) = body else {
-            Issue.record("a value that was written as a file came back as bytes")
-            return
-        }
+        guard case .file(let file) = body
+        else { return fail("a value that was written as a file came back as bytes") }
         #expect(try file.read(from: 0, upTo: 60_000) == Array(bytes(150_000)[..<60_000]))
         let error = await cacheError { _ = try file.read(from: 65_000, upTo: 1000) }
         #expect(error?.code == .damaged)

@@ -14,10 +14,8 @@ struct DiskFileTests {
         let tier = try DiskFolder().tier(limit: 4 << 20)
         let value = bytes(count)
         let entry = try await Self.write("a", value, to: tier)
-        guard case .file(let file) = try #require(try await tier.read(entry.key)).body else {
-            Issue.record("not a file")
-            return
-        }
+        guard case .file(let file) = try #require(try await tier.read(entry.key)).body
+        else { return fail("not a file") }
         #expect(file.count == count)
         var random = SeededRandom(seed: UInt64(count))
         for _ in 0..<40 {

@@ -211,9 +211,7 @@ struct LocationServiceTests {
         await #expect(throws: LocationError.self) { for try await _ in location.fixes() {} }
         await #expect(throws: LocationError.self) { try await location.requestPermission() }
         var states = location.states.makeAsyncIterator()
-        guard case .lost(_, because: .unsupported)? = await states.next() else {
-            Issue.record("\(String(describing: location.state))")
-            return
-        }
+        guard case .lost(_, because: .unsupported)? = await states.next()
+        else { return fail("\(String(describing: location.state))") }
     }
 }

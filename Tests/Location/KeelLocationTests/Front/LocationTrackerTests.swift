@@ -1,5 +1,6 @@
 import Foundation
 import KeelLocation
+import KeelTestSupport
 import Testing
 
 @testable import struct KeelLocation.LocationTracker
@@ -91,10 +92,7 @@ struct LocationTrackerTests {
         _ = take(.fix(fix), at: 1)
         let updates = tracker.take(.fix(fix), at: .seconds(2), date: date(2))
         #expect(updates.count == 1)
-        guard case .fix? = updates.first else {
-            Issue.record("\(updates)")
-            return
-        }
+        guard case .fix? = updates.first else { return fail("\(updates)") }
         #expect(tracker.deadline == .seconds(12))
     }
 }

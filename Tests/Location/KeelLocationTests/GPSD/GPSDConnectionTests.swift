@@ -1,6 +1,7 @@
 #if canImport(Glibc)
 import Dispatch
 import KeelCore
+import KeelTestSupport
 import Testing
 
 @testable import class KeelLocation.GPSDConnection
@@ -27,10 +28,7 @@ struct GPSDConnectionTests {
         connection.stop()
         let outcome = await end
         mayAnswer.signal()
-        guard case .stopped = outcome else {
-            Issue.record("It ended otherwise.")
-            return
-        }
+        guard case .stopped = outcome else { return fail("It ended otherwise.") }
     }
 }
 #endif

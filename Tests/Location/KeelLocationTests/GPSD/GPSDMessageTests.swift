@@ -1,6 +1,7 @@
 import Foundation
 import KeelLocation
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @testable import enum KeelLocation.GPSDMessage
@@ -25,10 +26,8 @@ struct GPSDMessageTests {
 
     @Test("A three-dimensional report has all values")
     func full() throws {
-        guard case .fix(let fix, let device)? = read(report) else {
-            Issue.record("it was not read")
-            return
-        }
+        guard case .fix(let fix, let device)? = read(report)
+        else { return fail("it was not read") }
         #expect(device == "tcp://127.0.0.1:52950")
         #expect(fix.coordinate.latitude == 59.329323333)
         #expect(fix.coordinate.longitude == 18.068581667)
@@ -43,10 +42,7 @@ struct GPSDMessageTests {
     @Test("A two-dimensional report has no altitude, whatever it contains")
     func flat() throws {
         let line = report.replacingOccurrences(of: #""mode":3"#, with: #""mode":2"#)
-        guard case .fix(let fix, _)? = read(line) else {
-            Issue.record("it was not read")
-            return
-        }
+        guard case .fix(let fix, _)? = read(line) else { return fail("it was not read") }
         #expect(fix.altitude == nil && fix.verticalAccuracy == nil)
         #expect(fix.speed == 11.524)
     }
@@ -54,10 +50,7 @@ struct GPSDMessageTests {
     @Test("Without eph the accuracy comes from the axes, without a time the machine's is used")
     func fallbacks() {
         let line = #"{"class":"TPV","mode":2,"lat":1,"lon":2,"epx":3.0,"epy":4.0}"#
-        guard case .fix(let fix, let device)? = read(line) else {
-            Issue.record("it was not read")
-            return
-        }
+        guard case .fix(let fix, let device)? = read(line) else { return fail("it was not read") }
         #expect(fix.horizontalAccuracy == 5)
         #expect(fix.time == now)
         #expect(device == nil)
@@ -65,10 +58,8 @@ struct GPSDMessageTests {
 
     @Test("Modes 0 and 1 have no fix", arguments: [0, 1])
     func modes(_ mode: Int) {
-        guard case .noFix("a")? = read(#"{"class":"TPV","device":"a","mode":\#(mode)}"#) else {
-            Issue.record("it was not read")
-            return
-        }
+        guard case .noFix("a")? = read(#"{"class":"TPV","device":"a","mode":\#(mode)}"#)
+        else { return fail("it was not read") }
     }
 
     @Test(
@@ -130,10 +121,7 @@ struct GPSDMessageTests {
             case .other? = read(#"{"class":"DEVICE"}"#),
             case .other? = read(#"{"class":"SKY","satellites":[{"PRN":1}]}"#),
             case .other? = read(#"{"class":"NEW"}"#)
-        else {
-            Issue.record("one was not read")
-            return
-        }
+        else { return fail("one was not read") }
     }
 
     @Test("Lines are joined from chunks of any size", arguments: [1, 2, 3, 7, 100])

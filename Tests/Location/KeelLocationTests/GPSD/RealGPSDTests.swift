@@ -3,6 +3,7 @@ import Foundation
 import KeelCore
 import KeelLocation
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite(
@@ -93,20 +94,16 @@ struct RealGPSDTests {
             seen = location.state
             return seen?.isFixed != true
         }
-        guard case .stale(_, age: .seconds(10))? = seen else {
-            Issue.record("\(String(describing: seen))")
-            return
-        }
+        guard case .stale(_, age: .seconds(10))? = seen
+        else { return fail("\(String(describing: seen))") }
         try await waitUntil {
             // Once the position is lost, nothing sleeps any more.
             if clock.sleeperCount > 0 { await clock.advance(by: .seconds(50)) }
             seen = location.state
             return seen?.fix == nil
         }
-        guard case .lost(_, because: .signalLost)? = seen else {
-            Issue.record("\(String(describing: seen))")
-            return
-        }
+        guard case .lost(_, because: .signalLost)? = seen
+        else { return fail("\(String(describing: seen))") }
         gpsd.show(.spatial)
         while let state = await states.next(), !state.isFixed {}
         #expect(location.state?.isFixed == true)
@@ -125,10 +122,8 @@ struct RealGPSDTests {
             gpsd.kill()
             var state = await states.next()
             while let known = state, known.fix != nil { state = await states.next() }
-            guard case .lost(_, because: .disconnected)? = state else {
-                Issue.record("\(String(describing: state))")
-                return
-            }
+            guard case .lost(_, because: .disconnected)? = state
+            else { return fail("\(String(describing: state))") }
             try gpsd.start()
             while let state = await states.next(), !state.isFixed {}
             #expect(adapter.statistics.connectionCount >= count)

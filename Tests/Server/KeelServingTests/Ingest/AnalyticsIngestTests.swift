@@ -3,6 +3,7 @@ import KeelServing
 import KeelStorage
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Analytics ingestion")
@@ -38,10 +39,8 @@ struct AnalyticsIngestTests {
             stored["session.start"] == .timestamp(Timestamp(microseconds: 1_795_341_000_000_000))
         )
         #expect(stored["properties.deep.a"] == .array([.boolean(true)]))
-        guard case .timestamp? = stored["receivedAt"] else {
-            Issue.record("the time of its arrival is missing")
-            return
-        }
+        guard case .timestamp? = stored["receivedAt"]
+        else { return fail("the time of its arrival is missing") }
     }
 
     @Test("Repeated records are reported as duplicates and change nothing")

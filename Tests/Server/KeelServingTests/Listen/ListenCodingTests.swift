@@ -48,10 +48,8 @@ struct ListenCodingTests {
     @Test("A number of a target that does not fit is malformed, and removes no other target")
     func numbers() throws {
         let coding = ListenCoding(database: Served.database)
-        guard case .remove(2) = try coding.request(["removeTarget": .integer(2)]) else {
-            Issue.record("The target is not removed.")
-            return
-        }
+        guard case .remove(2) = try coding.request(["removeTarget": .integer(2)])
+        else { return fail("The target is not removed.") }
         expectError(StorageError.self, .invalidArgument) {
             try coding.request(["removeTarget": .integer(1 << 32 + 2)])
         }

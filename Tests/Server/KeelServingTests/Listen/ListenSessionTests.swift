@@ -90,10 +90,7 @@ struct ListenSessionTests {
                 "query": ["structuredQuery": ["from": [["collectionId": "notes"]]]],
             ]
         ])
-        guard case .add(let target) = request else {
-            Issue.record("\(request)")
-            return
-        }
+        guard case .add(let target) = request else { return fail("\(request)") }
         #expect(target.expectedCount == expected)
     }
 

@@ -105,10 +105,8 @@ struct CodingErrorTests {
         fields[FieldPath("address.city")] = nil
         let error = try #require(decoding(Restaurant.self, fields))
         #expect(error.message == "the field “address.city” of Restaurant: it is missing")
-        guard case .keyNotFound(let key, _)? = error.cause as? DecodingError else {
-            Issue.record("the cause is \(String(describing: error.cause))")
-            return
-        }
+        guard case .keyNotFound(let key, _)? = error.cause as? DecodingError
+        else { return fail("the cause is \(String(describing: error.cause))") }
         #expect(key.stringValue == "city")
     }
 

@@ -2,6 +2,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("The client’s side of a Listen stream")
@@ -220,10 +221,8 @@ struct WatchMachineTests {
         var driven = try Driven(targets: 2, 4)
         let cause = StorageError(.permissionDenied, "no")
         try driven.take(Self.change(.remove, [2], cause: cause))
-        guard case .fail(2, let error)? = driven.effects.first else {
-            Issue.record("the target goes on")
-            return
-        }
+        guard case .fail(2, let error)? = driven.effects.first
+        else { return fail("the target goes on") }
         #expect(error.code == .permissionDenied)
         #expect(driven.machine.ids == [4])
     }
@@ -278,10 +277,8 @@ struct WatchMachineTests {
             Self.change(.current, [2], token: [2]),
             Self.change(.noChange, token: [2], time: 2)
         )
-        guard case .expire(2)? = driven.effects.first else {
-            Issue.record("the reader is not told")
-            return
-        }
+        guard case .expire(2)? = driven.effects.first
+        else { return fail("the reader is not told") }
         #expect(driven.published() == [["a"]])
         #expect(driven.machine.members(of: 2)?.count == 1)
     }

@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestSupport
 import Testing
 
 @Suite("Listener table of a hub")
@@ -133,10 +134,7 @@ struct ListenerTableTests {
         _ = table.activate(table.subscribe(other).id, at: cursor(3))
         _ = try next(&table)
         #expect(table.refuse(error, of: table.generation) == true)
-        guard case .failure? = other.take() else {
-            Issue.record("the listener was not ended")
-            return
-        }
+        guard case .failure? = other.take() else { return fail("the listener was not ended") }
         turn = try next(&table)
         #expect(turn.scope == .documents(["a/1", "a/2"]))
         #expect(table.refuse(error, of: table.generation) == false)

@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// Random changes to a view, each compared with a fresh evaluation of the query.
@@ -102,10 +103,8 @@ struct QueryViewFuzzTests {
         }
         documents["notes/39"] = note(39, revision: 3)
         changes.append(.current(note(39, revision: 3)))
-        guard case .needsRead = view.apply(changes) else {
-            Issue.record("shows \(view.documents.map(\.path))")
-            return
-        }
+        guard case .needsRead = view.apply(changes)
+        else { return fail("shows \(view.documents.map(\.path))") }
         _ = view.load(try Self.result(of: view.readQuery, documents))
         #expect(view.documents.map(\.path) == ["notes/17"])
     }
