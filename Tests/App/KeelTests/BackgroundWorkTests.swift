@@ -144,8 +144,7 @@ struct BackgroundWorkTests {
         }
         work.add("a", finishTimeout: .seconds(3), run: {}, finish: finish)
         let run = Task { [work] in try await work.run() }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(3))
+        await clock.advance(by: .seconds(3), onceAsleep: 1)
         try await run.value
         #expect(diary.all == ["given up"])
     }

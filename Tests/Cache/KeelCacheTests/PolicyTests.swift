@@ -214,8 +214,7 @@ struct PolicyTests {
             }
         }
         try await waitUntil { gate.begunCount == 1 }
-        await clock.waitForSleepers()
-        await clock.advance(by: .milliseconds(100))
+        await clock.advance(by: .milliseconds(100), onceAsleep: 1)
         #expect(try await caller.value == 1)
         #expect(gate.cancelledCount == 0)
         gate.open()
@@ -234,8 +233,7 @@ struct PolicyTests {
         try await waitUntil { gate.begunCount == 1 }
         let caller = Task { try await ask(.cacheFirst.softTimeout(.milliseconds(100)), load) }
         try await waitUntil { cache.waiterCount == 2 }
-        await clock.waitForSleepers()
-        await clock.advance(by: .milliseconds(100))
+        await clock.advance(by: .milliseconds(100), onceAsleep: 1)
         #expect(try await caller.value == 1)
         patient.cancel()
         await #expect(throws: CancellationError.self) { try await patient.value }
@@ -254,8 +252,7 @@ struct PolicyTests {
             }
         }
         try await waitUntil { gate.begunCount == 1 }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .seconds(1), onceAsleep: 1)
         await expectError(CacheError.self, .timeout) { try await caller.value }
         try await waitUntil { gate.cancelledCount == 1 }
         #expect(cache.waiterCount == 0)
@@ -271,8 +268,7 @@ struct PolicyTests {
             }
         }
         try await waitUntil { gate.begunCount == 1 }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .seconds(1), onceAsleep: 1)
         #expect(try await caller.value == 1)
     }
 
@@ -286,8 +282,7 @@ struct PolicyTests {
         }
         #expect(stale == 1)
         try await waitUntil { gate.begunCount == 1 }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .seconds(1), onceAsleep: 1)
         try await waitUntil { gate.cancelledCount == 1 }
         try await waitUntil {
             _ = try await ask(policy) { 3 }
@@ -306,11 +301,9 @@ struct PolicyTests {
             }
         }
         try await waitUntil { gate.begunCount == 1 }
-        await clock.waitForSleepers(2)
-        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .seconds(1), onceAsleep: 2)
         #expect(try await caller.value == 1)
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(2))
+        await clock.advance(by: .seconds(2), onceAsleep: 1)
         try await waitUntil { gate.cancelledCount == 1 }
         #expect(cache.waiterCount == 0)
     }

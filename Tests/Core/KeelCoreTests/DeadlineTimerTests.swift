@@ -25,8 +25,7 @@ struct DeadlineTimerTests {
         await clock.waitForSleepers()
         #expect(clock.sleeperCount == 1)
         for _ in 1...10 {
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(1))
+            await clock.advance(by: .seconds(1), onceAsleep: 1)
             let left = works.count - (works.count / 10) * Int(clock.elapsed / .seconds(1))
             try await waitUntil { timer.count <= left }
         }
@@ -98,8 +97,7 @@ struct DeadlineTimerTests {
         timer.end(ended)
         var numbers = told.makeAsyncIterator()
         for expected in [1, nil] {
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(1))
+            await clock.advance(by: .seconds(1), onceAsleep: 1)
             // The next sleep begins before the handlers of this deadline have been called.
             #expect(await numbers.next() == expected)
         }
@@ -119,8 +117,7 @@ struct DeadlineTimerTests {
             signal.finish()
         }
         own.withLock { $0 = entry }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .seconds(1), onceAsleep: 1)
         for await _ in told {}
         timer.end(timer.watch(until: .seconds(100)) {})
         try await waitUntil { clock.sleeperCount == 0 }

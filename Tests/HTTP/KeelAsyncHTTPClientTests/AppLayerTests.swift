@@ -54,8 +54,7 @@ struct AppLayerTests {
             return try await withClient("http://127.0.0.1:\(port)", change) { client in
                 async let answer = client.response(to: GetItem(timeout: .milliseconds(200)))
                 for await _ in reached {}
-                await clock.waitForSleepers(1)
-                await clock.advance(by: .milliseconds(200))
+                await clock.advance(by: .milliseconds(200), onceAsleep: 1)
                 return await answer
             }
         }

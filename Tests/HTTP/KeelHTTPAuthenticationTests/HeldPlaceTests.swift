@@ -155,8 +155,7 @@ struct HeldPlaceTests {
         try await waitUntil {
             log.events.contains { if case .hedged = $0.kind { true } else { false } }
         }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .seconds(1), onceAsleep: 1)
         #expect(try await reply.value == .ok)
         #expect(number.withLock { $0 } == 52)
     }

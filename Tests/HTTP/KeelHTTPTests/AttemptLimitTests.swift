@@ -17,15 +17,13 @@ struct AttemptLimitTests: RetrySuite {
         for slow in [Answer.stall, .stallingBody(after: [[1]])] {
             let transport = ScriptedHTTPTransport([slow], then: .chunks([[1], [2]]))
             let result = try start(transport)
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(3))
+            await clock.advance(by: .seconds(3), onceAsleep: 1)
             #expect(try await result.value.get().body == [1, 2])
             #expect(transport.calls.count == 2)
         }
         let result = try start(ScriptedHTTPTransport(then: .stall))
         for _ in 1...3 {
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(3))
+            await clock.advance(by: .seconds(3), onceAsleep: 1)
         }
         let error = try #require(await result.value.failure)
         #expect(error.code == .attemptTimeout)
@@ -89,8 +87,7 @@ struct AttemptLimitTests: RetrySuite {
         let result = Task { await client.response(to: GetRestaurant(id: "1")) }
         // While the first response is read, the sleeper of the limits is replaced, and two of them may sleep.
         try await waitUntil { !observer.pauses.isEmpty }
-        await clock.waitForSleepers(2)
-        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .seconds(1), onceAsleep: 2)
         try await waitUntil { transport.calls.count >= 2 }
         await clock.advance(by: .seconds(4))
         let error = try #require(await result.value.failure)

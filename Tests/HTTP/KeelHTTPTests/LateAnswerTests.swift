@@ -31,8 +31,7 @@ struct LateAnswerTests: RetrySuite {
         }
         let result = Task { await client.response(to: Post()) }
         try await waitUntil { transport.calls.count == 1 }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), onceAsleep: 1)
         return (await result.value, transport.calls.count)
     }
 
@@ -77,8 +76,7 @@ struct LateAnswerTests: RetrySuite {
         let client = try client(transport) { $0.timeout = .seconds(5) }
         let stream = Task { try await client.stream(Post()).body.collect(upTo: 10) }
         try await waitUntil { transport.calls.count == 1 }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), onceAsleep: 1)
         let error = await #expect(throws: NetworkError.self) { try await stream.value }
         #expect(error?.transportError?.code == .deadlineExceeded)
     }

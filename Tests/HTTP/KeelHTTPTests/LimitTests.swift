@@ -312,8 +312,7 @@ struct LimitTests {
         }
         // Before any time passes: a later call would find a turn that is near enough.
         try await waitUntil { refused.withLock { $0 } >= 3 }
-        await clock.waitForSleepers(2)
-        await clock.advance(by: .milliseconds(100))
+        await clock.advance(by: .milliseconds(100), onceAsleep: 2)
         // The call whose turn it is reads the time before it continues.
         try await waitUntil { sent.withLock { $0.count } >= 4 }
         await clock.advance(by: .milliseconds(100))

@@ -239,8 +239,7 @@ struct RetryTests: RetrySuite {
         let result = Task { await client.response(to: GetRestaurant(id: "1")) }
         // While the first response is read, the sleeper of the limits is replaced, and two of them may sleep.
         try await waitUntil { !observer.pauses.isEmpty }
-        await clock.waitForSleepers(2)
-        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .seconds(1), onceAsleep: 2)
         #expect(try await result.value.get().body == [5])
         #expect(observer.pauses == [.seconds(1)])
         #expect(observer.refusals == [.noTimeLeft])

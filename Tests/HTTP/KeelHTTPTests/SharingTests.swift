@@ -340,8 +340,7 @@ struct SharingTests {
             sent.withLock { $0 = 0 }
             let reply = Task { try await layer.intercept(call(method), next: slow).head }
             // Only once all requests have been sent: an answer to the first ends the second.
-            await clock.waitForSleepers(count)
-            await clock.advance(by: .seconds(1))
+            await clock.advance(by: .seconds(1), onceAsleep: count)
             _ = try await reply.value
             #expect(sent.withLock { $0 } == count)
         }

@@ -51,8 +51,7 @@ struct SlowLineTests: RetrySuite {
         }
         let result = Task { await client.response(to: endpoint) }
         // The sleeps of the line and of the limit.
-        await clock.waitForSleepers(2)
-        await clock.advance(by: .seconds(bytes) / 125_000 + answer + .seconds(1))
+        await clock.advance(by: .seconds(bytes) / 125_000 + answer + .seconds(1), onceAsleep: 2)
         return await result.value
     }
 

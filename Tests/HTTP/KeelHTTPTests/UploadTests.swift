@@ -203,8 +203,7 @@ struct UploadTests {
             _ = try await client.upload(.file(file), to: AddFilm())
         }
         for step in [40, 20, 20, 40] {
-            await clock.waitForSleepers(2)
-            await clock.advance(by: .seconds(step))
+            await clock.advance(by: .seconds(step), onceAsleep: 2)
         }
         await clock.waitForSleepers(2)
         #expect(moved.withLock { $0 } == 2)

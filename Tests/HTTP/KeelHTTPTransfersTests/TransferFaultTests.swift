@@ -153,8 +153,7 @@ struct TransferFaultTests {
                     as: UTF8.self
                 )
                 #expect(text.contains("inUse"), "\(text)")
-                await clock.waitForSleepers()
-                await clock.advance(by: .seconds(1))
+                await clock.advance(by: .seconds(1), onceAsleep: 1)
                 _ = try await first
                 #expect(try scratch.bytes("film") == content)
             }

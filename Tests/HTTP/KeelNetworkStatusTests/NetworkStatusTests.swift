@@ -79,8 +79,7 @@ struct NetworkStatusTests {
         let status = NetworkStatus(network)
         let clock = TestClock()
         let timed = Task { await status.waitUntilSatisfied(timeout: .seconds(10), clock: clock) }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(10))
+        await clock.advance(by: .seconds(10), onceAsleep: 1)
         #expect(await timed.value == false)
         let cancelled = Task { await status.waitUntilSatisfied() }
         cancelled.cancel()

@@ -193,10 +193,8 @@ struct LifetimeTests {
                 }
             }
             _ = await opened.first { _ in true }
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(30))
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(15))
+            await clock.advance(by: .seconds(30), onceAsleep: 1)
+            await clock.advance(by: .seconds(15), onceAsleep: 1)
             let result = try await error
             #expect(result?.code == .pongTimeout)
             #expect(result?.allowsReconnect == true)
@@ -218,16 +216,14 @@ struct LifetimeTests {
         } while: { port in
             try await self.connect(port, clock: clock, { $0.pingInterval = .seconds(30) }) {
                 connection in
-                await clock.waitForSleepers()
-                await clock.advance(by: .seconds(30))
+                await clock.advance(by: .seconds(30), onceAsleep: 1)
                 for _ in 0..<5 {
                     await clock.waitForSleepers()
                     // Its pong follows that of the watchdog.
                     try await connection.ping()
                     // The watchdog's timeout, and then the rest of the interval.
                     for _ in 0..<2 {
-                        await clock.waitForSleepers()
-                        await clock.advance(by: .seconds(15))
+                        await clock.advance(by: .seconds(15), onceAsleep: 1)
                     }
                 }
             }
@@ -247,8 +243,7 @@ struct LifetimeTests {
         } while: { port in
             try await self.connect(port, clock: clock) { connection in
                 async let error = failure { try await connection.ping() }
-                await clock.waitForSleepers()
-                await clock.advance(by: .seconds(15))
+                await clock.advance(by: .seconds(15), onceAsleep: 1)
                 let result = try await error
                 #expect(result?.code == .pongTimeout)
                 try await connection.send("there?")
@@ -276,8 +271,7 @@ struct LifetimeTests {
                 }
                 _ = await asked.first { _ in true }
                 if !answer.isEmpty { try await self.echoOnce() }
-                await clock.waitForSleepers()
-                await clock.advance(by: .seconds(10))
+                await clock.advance(by: .seconds(10), onceAsleep: 1)
                 let result = try await error
                 if answer.isEmpty {
                     #expect((result?.cause as? TransportError)?.code == .connectTimeout)
@@ -317,8 +311,7 @@ struct LifetimeTests {
                 await #expect(throws: WebSocketError.self) { try await connection.send("late") }
             }
             _ = await opened.first { _ in true }
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(5))
+            await clock.advance(by: .seconds(5), onceAsleep: 1)
             try await end
         }
     }

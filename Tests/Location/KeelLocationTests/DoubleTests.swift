@@ -15,15 +15,13 @@ struct DoubleTests {
         let reports = Reports()
         let end = adapter.monitor(LocationRequest(), report: reports.take)
         await reports.wait { $0 == ["searching", "fix"] }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), onceAsleep: 1)
         await reports.wait { $0.count == 3 }
         let late = Reports()
         let endLate = adapter.monitor(LocationRequest(), report: late.take)
         await late.wait { $0 == ["searching", "fix"] }
         #expect(late.fixes == [fixes[0]])
-        await clock.waitForSleepers(2)
-        await clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), onceAsleep: 2)
         await reports.wait { $0.count == 4 }
         #expect(reports.fixes == fixes)
         end()
@@ -38,8 +36,7 @@ struct DoubleTests {
         let reports = Reports()
         let end = adapter.monitor(LocationRequest(), report: reports.take)
         for count in 1...5 {
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(1))
+            await clock.advance(by: .seconds(1), onceAsleep: 1)
             await reports.wait { $0.count { $0 == "fix" } == count }
         }
         end()

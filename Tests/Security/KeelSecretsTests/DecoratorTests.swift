@@ -17,8 +17,7 @@ struct DecoratorTests {
         let adapter = slow.observed(clock: clock) { call in seen.withLock { $0.append(call) } }
         let secrets = try SecretStore(adapter, service: "app")
         let saving = Task { try await secrets.save("s3cret", forKey: "token") }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(2))
+        await clock.advance(by: .seconds(2), onceAsleep: 1)
         try await saving.value
         #expect(try await secrets.loadString(forKey: "token") == "s3cret")
         #expect(try await secrets.list() == ["token"])

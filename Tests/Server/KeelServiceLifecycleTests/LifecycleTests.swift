@@ -121,8 +121,7 @@ struct LifecycleTests {
         }
         async let run: Void = service.run()
         for await _ in begun {}
-        await clock.waitForSleepers(1)
-        await clock.advance(by: .seconds(10))
+        await clock.advance(by: .seconds(10), onceAsleep: 1)
         try await run
         #expect(diary.all == ["cancelled: true"])
     }

@@ -41,8 +41,7 @@ struct RequestLimitTests {
         let fields = try Self.fields(timeout)
         let answer = Task { try await served.send(.get, path: Served.root + "/a/1", nil, fields) }
         for await _ in begun {}
-        await served.clock.waitForSleepers()
-        await served.clock.advance(by: .seconds(seconds) - .milliseconds(1))
+        await served.clock.advance(by: .seconds(seconds) - .milliseconds(1), onceAsleep: 1)
         #expect(served.clock.sleeperCount > 0)
         await served.clock.advance(by: .milliseconds(1))
         let reply = try await answer.value
@@ -94,8 +93,7 @@ struct RequestLimitTests {
         let path = "/emulator/v1/\(Served.database)/documents"
         let answer = Task { try await served.send(.delete, path: path) }
         for await _ in begun {}
-        await served.clock.waitForSleepers()
-        await served.clock.advance(by: .seconds(30))
+        await served.clock.advance(by: .seconds(30), onceAsleep: 1)
         let reply = try await answer.value
         #expect(reply.error == "DEADLINE_EXCEEDED")
         #expect(reply.status == 504)

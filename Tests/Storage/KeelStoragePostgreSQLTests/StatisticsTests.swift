@@ -227,8 +227,7 @@ struct StatisticsTests {
         }
         try await signal("STOP")
         let text = Task { await adapter.metricsText() }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), onceAsleep: 1)
         let lines = await text.value.split(separator: "\n")
         try await signal("CONT")
         #expect(lines.last == #"keel_postgresql_up{store="storage"} 0.0"#)

@@ -116,8 +116,7 @@ struct CommitWatchTests {
         try #require(watch.hasEvents)
         // The writer has written the commit and flushes it; the commit becomes visible without an event.
         try Data([0, 1]).write(to: file)
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(seconds))
+        await clock.advance(by: .seconds(seconds), onceAsleep: 1)
         #expect(commits.generation == 0)
         sequence.withLock { $0 = 1 }
         try await waitUntil {

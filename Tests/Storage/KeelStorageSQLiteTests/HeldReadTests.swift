@@ -50,8 +50,7 @@ struct HeldReadTests {
         #expect(try await number(adapter, at: time) == 1)
         // A reader prevents the log from being emptied.
         #expect(await storageError { try await adapter.compact() }?.code == .busy)
-        await clock.waitForSleepers(1)
-        await clock.advance(by: .seconds(10))
+        await clock.advance(by: .seconds(10), onceAsleep: 1)
         try await waitUntil {
             await storageError { _ = try await number(adapter, at: time) } != nil
         }
@@ -74,8 +73,7 @@ struct HeldReadTests {
         var again = ReadRequest(.documents(["a/1"]))
         (again.asOf, again.holdDuration) = (time, .seconds(3_600))
         #expect(try await adapter.read(again).time == nil)
-        await clock.waitForSleepers(1)
-        await clock.advance(by: .seconds(59))
+        await clock.advance(by: .seconds(59), onceAsleep: 1)
         #expect(try await number(adapter, at: time) == 1)
         await clock.advance(by: .seconds(1))
         try await waitUntil {

@@ -111,8 +111,7 @@ struct OutboxRunnerTests {
             try await path.report(false)
             let receipt = try await outbox.enqueue(.note("b", key: "other"))
             // Wakes all sleepers: a task that sleeps afterwards has planned "b".
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(31))
+            await clock.advance(by: .seconds(31), onceAsleep: 1)
             await clock.waitForSleepers()
             #expect(server.deliveries.count == 1)
             isAway.withLock { $0 = false }
@@ -317,8 +316,7 @@ struct OutboxRunnerTests {
         let server = RecordingServer { _ in .waits(Gate()) }
         try await outbox.enqueue(.note("a"))
         async let flushed = outbox.flush(sending: server)
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(60))
+        await clock.advance(by: .seconds(60), onceAsleep: 1)
         #expect(try await flushed == false)
         #expect(try await outbox.pending().first?.lastFailure == "The attempt timed out.")
     }

@@ -32,8 +32,7 @@ struct PacingTests {
         var most = 0
         for minute in 0..<24 * 60 {
             for _ in 0..<5 { service.trackEvent("a", parameters: ["minute": .integer(minute)]) }
-            await bench.clock.waitForSleepers()
-            await bench.clock.advance(by: .seconds(60))
+            await bench.clock.advance(by: .seconds(60), onceAsleep: 1)
             bench.time.advance(by: .seconds(60))
             if minute % 60 == 59 { calls.append(vendor.callCount) }
             most = max(most, service.lanes[0].state.withLock { $0.queue.waiting.count })
@@ -96,8 +95,7 @@ struct PacingTests {
         let running = Task { await service.run() }
         service.trackEvent("a")
         try await advance(by: .seconds(1)) { vendor.callCount == 1 }
-        await bench.clock.waitForSleepers()
-        await bench.clock.advance(by: .seconds(3500))
+        await bench.clock.advance(by: .seconds(3500), onceAsleep: 1)
         #expect(vendor.callCount == 1)
         let status = try #require(service.status.destinations["scripted"])
         #expect(status.activity == .misconfigured)
@@ -167,8 +165,7 @@ struct PacingTests {
         #expect(try service.ledgers()["scripted"]?.pending == 20)
         // The limit of a flush cancels a request as well.
         async let flushed = service.flush(upTo: .seconds(5))
-        await bench.clock.waitForSleepers(2)
-        await bench.clock.advance(by: .seconds(5))
+        await bench.clock.advance(by: .seconds(5), onceAsleep: 2)
         #expect(await flushed == false)
         vendor.setFaults([])
         #expect(await service.flush())

@@ -473,8 +473,7 @@ struct JournalTests {
         await consumer.waitForRecords(upTo: .seconds(60), clock: clock)
         _ = try consumer.read(upTo: 1)
         async let late: Void = consumer.waitForRecords(upTo: .seconds(60), clock: clock)
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(60))
+        await clock.advance(by: .seconds(60), onceAsleep: 1)
         await late
     }
 }

@@ -96,8 +96,7 @@ struct OTLPLogExporterTests {
         let running = Task { await exporter.run() }
         var passed = Duration.zero
         while passed < .seconds(3600) {
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(30))
+            await clock.advance(by: .seconds(30), onceAsleep: 1)
             passed += .seconds(30)
         }
         _ = log(300..<400, to: journal)
@@ -107,8 +106,7 @@ struct OTLPLogExporterTests {
         #expect(exporter.statistics.lastFailure == "connectionRefused")
         collector.behave([])
         try await waitUntil {
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(30))
+            await clock.advance(by: .seconds(30), onceAsleep: 1)
             return exporter.statistics.delivered >= 400
         }
         running.cancel()
@@ -421,8 +419,7 @@ struct OTLPLogExporterTests {
         collector.behave([.fails(.cancelled)])
         let running = Task { await exporter.run() }
         try await waitUntil {
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(30))
+            await clock.advance(by: .seconds(30), onceAsleep: 1)
             return exporter.statistics.delivered == 10
         }
         running.cancel()

@@ -86,6 +86,12 @@ public final class TestClock: Clock, Sendable {
         await giveWay()
     }
 
+    /// Waits until at least this many tasks sleep, and moves the time on.
+    package func advance(by duration: Duration, onceAsleep count: Int) async {
+        await waitForSleepers(count)
+        await advance(by: duration)
+    }
+
     /// Moves the time on until no task sleeps, or the calling task is canceled.
     ///
     /// A task that sleeps in an endless loop keeps this call from returning.

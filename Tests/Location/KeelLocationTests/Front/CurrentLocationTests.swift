@@ -32,8 +32,7 @@ struct CurrentLocationTests {
         try await location.startMonitoring()
         adapter.send(.fix(try fix(1, 2)))
         #expect(try await location.currentLocation() == fix(1, 2))
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(10))
+        await clock.advance(by: .seconds(10), onceAsleep: 1)
         // The task that notices the age may be on another thread.
         try await waitUntil { location.state?.isFixed == false }
         let finding = Task { try await location.currentLocation() }
@@ -61,8 +60,7 @@ struct CurrentLocationTests {
         adapter.send(.fix(try fix(1, 2, accuracy: 35)))
         adapter.send(.fix(try fix(1, 2, accuracy: 50)))
         // One for the timeout, one for the age of the fix.
-        await clock.waitForSleepers(2)
-        await clock.advance(by: .seconds(9))
+        await clock.advance(by: .seconds(9), onceAsleep: 2)
         let error = await expectError(LocationError.self, .timedOut) { try await finding.value }
         #expect(error?.message.contains("35") == true)
         await adapter.waitForMonitors(0)

@@ -137,8 +137,7 @@ struct GPSDLocationAdapterTests {
         let reports = Reports()
         let end = double.adapter(clock: clock).monitor(.init(), report: reports.take)
         try await waitUntil { double.connectionCount == 1 }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), onceAsleep: 1)
         await reports.wait { $0 == ["disconnected"] }
         #expect(reports.failures.first?.message.contains("greet") == true)
         end()
@@ -152,11 +151,9 @@ struct GPSDLocationAdapterTests {
         let reports = Reports()
         let end = double.adapter(clock: clock).monitor(.init(), report: reports.take)
         await reports.wait { $0 == ["searching"] }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), onceAsleep: 1)
         for turn in 0..<3 {
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(15))
+            await clock.advance(by: .seconds(15), onceAsleep: 1)
             if turn == 0 {
                 try await waitUntil { double.requests.contains { $0.contains("?VERSION;") } }
             }
@@ -173,16 +170,13 @@ struct GPSDLocationAdapterTests {
         let reports = Reports()
         let end = adapter.monitor(.init(), report: reports.take)
         await reports.wait { $0 == ["searching"] }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), onceAsleep: 1)
         for count in 1...6 {
             // Alternately silent and polled.
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(15))
+            await clock.advance(by: .seconds(15), onceAsleep: 1)
             let lines = 3 + count
             try await waitUntil { adapter.statistics.lineCount == lines }
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(15))
+            await clock.advance(by: .seconds(15), onceAsleep: 1)
         }
         double.send(try fix(1, 2))
         await reports.wait { $0 == ["searching", "fix"] }
@@ -203,8 +197,7 @@ struct GPSDLocationAdapterTests {
         for count in 1...4 {
             // Short delays would fit more than one into the time.
             await reports.wait { $0.count >= count }
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(8))
+            await clock.advance(by: .seconds(8), onceAsleep: 1)
         }
         await reports.wait { $0.count >= 5 }
         await clock.waitForSleepers()

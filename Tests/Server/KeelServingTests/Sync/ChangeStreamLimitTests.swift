@@ -26,8 +26,7 @@ struct ChangeStreamLimitTests {
     /// Advances the clock by a number of beats.
     private func beat(_ count: Int) async {
         for _ in 0..<count {
-            await clock.waitForSleepers()
-            await clock.advance(by: .seconds(5))
+            await clock.advance(by: .seconds(5), onceAsleep: 1)
         }
         await clock.waitForSleepers()
     }

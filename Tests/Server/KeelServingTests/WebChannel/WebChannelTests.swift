@@ -229,8 +229,7 @@ struct WebChannelTests {
         let reply = await client.wait()
         _ = try await client.receive(from: reply) { _ in true }
         async let found = client.receive(from: reply) { $0.text == "noop" }
-        await served.clock.waitForSleepers()
-        await served.clock.advance(by: WebChannelSession.heartbeat)
+        await served.clock.advance(by: WebChannelSession.heartbeat, onceAsleep: 1)
         #expect(Self.words(try await found) == ["noop"])
     }
 

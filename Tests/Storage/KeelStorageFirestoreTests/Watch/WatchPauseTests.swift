@@ -45,8 +45,7 @@ struct WatchPauseTests {
         await expect(.unavailable) { _ = try await feed.changes(Self.request) }
         while transport.attempts.count <= count {
             // The client, and the timer for the target that nobody asks for.
-            await clock.waitForSleepers(2)
-            await clock.advance(by: .milliseconds(100))
+            await clock.advance(by: .milliseconds(100), onceAsleep: 2)
         }
         #expect(await feed.targetCount == 1)
         let times = transport.attempts
@@ -82,8 +81,7 @@ struct WatchPauseTests {
             let next = Task { try await feed.changes(Self.request) }
             while transport.attempts.count == count {
                 // The timer for the targets that nobody asks for sleeps all the while.
-                await clock.waitForSleepers()
-                await clock.advance(by: .milliseconds(100))
+                await clock.advance(by: .milliseconds(100), onceAsleep: 1)
             }
             await expect(.cursorExpired) { _ = try await next.value }
         }

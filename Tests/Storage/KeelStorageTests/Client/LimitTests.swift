@@ -26,8 +26,7 @@ struct LimitTests {
         of call: @escaping @Sendable () async throws -> Void
     ) async -> StorageError? {
         let task = Task { await #expect(throws: StorageError.self) { try await call() } }
-        await clock.waitForSleepers()
-        await clock.advance(by: limit)
+        await clock.advance(by: limit, onceAsleep: 1)
         return await task.value
     }
 
@@ -70,8 +69,7 @@ struct LimitTests {
     func completes() async throws {
         let storage = client(CompletingAdapter(upstream: memory)).limited(to: .seconds(2))
         let task = Task { try await storage.setDocument("a/1", ["n": 1]) }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(2))
+        await clock.advance(by: .seconds(2), onceAsleep: 1)
         _ = try await task.value
         #expect(try await storage.getDocument("a/1")["n"] == 1)
     }

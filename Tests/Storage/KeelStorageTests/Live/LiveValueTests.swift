@@ -124,8 +124,7 @@ struct LiveValueTests {
         #expect(live.error?.code == .permissionDenied && one.error?.code == .permissionDenied)
         // Thirty seconds is the longest pause, however many failures there were.
         for _ in 0..<20 {
-            await clock.waitForSleepers(2)
-            await clock.advance(by: .seconds(30))
+            await clock.advance(by: .seconds(30), onceAsleep: 2)
         }
         await clock.waitForSleepers(2)
         failure.end()
