@@ -37,148 +37,88 @@ struct CookieJarTests {
     }
 
     private static let home = "https://www.example.com/a/b"
+    private static let root = "https://www.example.com/"
+    private static let api = "https://api.example.com/a/"
+    private static let below = "https://x.www.example.com/a/"
+    private static let parent = "https://example.com/a/"
+    private static let bare = "https://example.com/"
+    private static let stranger = "https://other.com/a/"
+    private static let insecure = "http://example.com/"
     private static let intranet = "http://intranet/"
     private static let address = "http://192.0.2.1/"
 
-    @Test(
-        "Cookies are sent only where they belong",
-        arguments: [
-            Row("to the same host", home, ["x=1"], home, "x=1"),
-            Row("below its folder", home, ["x=1"], "https://www.example.com/a/c/d", "x=1"),
-            Row("not beside it", home, ["x=1"], "https://www.example.com/c", nil),
-            Row("to its path", home, ["x=1; Path=/"], "https://www.example.com/c", "x=1"),
-            Row("not to another host", home, ["x=1"], "https://api.example.com/a/", nil),
-            Row("not to hosts below", home, ["x=1"], "https://x.www.example.com/a/", nil),
-            Row(
-                "to the domain",
-                home,
-                ["x=1; Domain=example.com"],
-                "https://api.example.com/a/",
-                "x=1"
-            ),
-            Row(
-                "to the domain's own host",
-                home,
-                ["x=1; Domain=.example.com"],
-                "https://example.com/a/",
-                "x=1"
-            ),
-            Row(
-                "not from a stranger",
-                home,
-                ["x=1; Domain=other.com"],
-                "https://other.com/a/",
-                nil
-            ),
-            Row(
-                "not from below",
-                home,
-                ["x=1; Domain=x.www.example.com"],
-                "https://x.www.example.com/a/",
-                nil
-            ),
-            Row("not for a whole country", home, ["x=1; Domain=com"], home, nil),
-            Row("but for a host without dots", intranet, ["x=1; Domain=intranet"], intranet, "x=1"),
-            Row(
-                "not beyond a host without dots",
-                intranet,
-                ["x=1; Domain=intranet"],
-                "http://a.intranet/",
-                nil
-            ),
-            Row("to an address", address, ["x=1; Domain=192.0.2.1"], address, "x=1"),
-            Row("not to part of an address", address, ["x=1; Domain=0.2.1"], address, nil),
-            Row("to any port", home, ["x=1"], "https://www.example.com:8443/a/", "x=1"),
-            Row(
-                "hosts in any case",
-                "https://WWW.Example.com/",
-                ["x=1"],
-                "https://www.example.com/",
-                "x=1"
-            ),
-            Row(
-                "insecure ones to secure hosts",
-                "http://example.com/",
-                ["x=1"],
-                "https://example.com/",
-                "x=1"
-            ),
-            Row(
-                "secure ones only securely",
-                home,
-                ["x=1; Secure"],
-                "http://www.example.com/a/",
-                nil
-            ),
-            Row(
-                "no secure ones from insecure hosts",
-                "http://example.com/",
-                ["x=1; Secure"],
-                "https://example.com/",
-                nil
-            ),
-            Row(
-                "secure ones on this device",
-                "http://localhost:80/",
-                ["x=1; Secure"],
-                "http://localhost:81/",
-                "x=1"
-            ),
-            Row(
-                "none that are for all sites and insecure",
-                home,
-                ["x=1; SameSite=None"],
-                home,
-                nil
-            ),
-            Row("none that is over", home, ["x=1; Max-Age=0"], home, nil),
-            Row(
-                "none from the past",
-                home,
-                ["x=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
-                home,
-                nil
-            ),
-            Row(
-                "the age before the date",
-                home,
-                ["x=1; Max-Age=10; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
-                home,
-                "x=1"
-            ),
-            Row("the newest of a name", home, ["x=1", "x=2"], home, "x=2"),
-            Row("taken back", home, ["x=1", "x=; Max-Age=-1"], home, nil),
-            Row(
-                "both of two paths, the longer first",
-                home,
-                ["x=1; Path=/", "x=2; Path=/a"],
-                home,
-                "x=2; x=1"
-            ),
-            Row("without a name", home, ["=1", "x=2; Path=/"], home, "1; x=2"),
-            Row("promised host", home, ["__Host-x=1; Secure; Path=/"], home, "__Host-x=1"),
-            Row(
-                "promised host with a domain",
-                home,
-                ["__Host-x=1; Secure; Path=/; Domain=www.example.com"],
-                home,
-                nil
-            ),
-            Row("promised host with a path", home, ["__Host-x=1; Secure; Path=/a"], home, nil),
-            Row(
-                "promised host without a path",
-                "https://www.example.com/",
-                ["__Host-x=1; Secure"],
-                "https://www.example.com/",
-                nil
-            ),
-            Row("promised host, insecure", home, ["__host-x=1; Path=/"], home, nil),
-            Row("promised security", home, ["__Secure-x=1; Secure"], home, "__Secure-x=1"),
-            Row("promised security, broken", home, ["__SECURE-x=1"], home, nil),
-            Row("promised host, marked", home, ["__Host-\u{301}=1; Secure; Path=/a"], home, nil),
-            Row("a promise without a name", home, ["=__Host-x=1; Secure; Path=/"], home, nil),
-        ]
-    )
+    private static let rows = [
+        Row("to the same host", home, ["x=1"], home, "x=1"),
+        Row("below its folder", home, ["x=1"], "https://www.example.com/a/c/d", "x=1"),
+        Row("not beside it", home, ["x=1"], "https://www.example.com/c", nil),
+        Row("to its path", home, ["x=1; Path=/"], "https://www.example.com/c", "x=1"),
+        Row("not to another host", home, ["x=1"], api, nil),
+        Row("not to hosts below", home, ["x=1"], below, nil),
+        Row("to the domain", home, ["x=1; Domain=example.com"], api, "x=1"),
+        Row("to the domain's own host", home, ["x=1; Domain=.example.com"], parent, "x=1"),
+        Row("not from a stranger", home, ["x=1; Domain=other.com"], stranger, nil),
+        Row("not from below", home, ["x=1; Domain=x.www.example.com"], below, nil),
+        Row("not for a whole country", home, ["x=1; Domain=com"], home, nil),
+        Row("but for a host without dots", intranet, ["x=1; Domain=intranet"], intranet, "x=1"),
+        Row(
+            "not beyond a host without dots",
+            intranet,
+            ["x=1; Domain=intranet"],
+            "http://a.intranet/",
+            nil
+        ),
+        Row("to an address", address, ["x=1; Domain=192.0.2.1"], address, "x=1"),
+        Row("not to part of an address", address, ["x=1; Domain=0.2.1"], address, nil),
+        Row("to any port", home, ["x=1"], "https://www.example.com:8443/a/", "x=1"),
+        Row("hosts in any case", "https://WWW.Example.com/", ["x=1"], root, "x=1"),
+        Row("insecure ones to secure hosts", insecure, ["x=1"], bare, "x=1"),
+        Row("secure ones only securely", home, ["x=1; Secure"], "http://www.example.com/a/", nil),
+        Row("no secure ones from insecure hosts", insecure, ["x=1; Secure"], bare, nil),
+        Row(
+            "secure ones on this device",
+            "http://localhost:80/",
+            ["x=1; Secure"],
+            "http://localhost:81/",
+            "x=1"
+        ),
+        Row("none that are for all sites and insecure", home, ["x=1; SameSite=None"], home, nil),
+        Row("none that is over", home, ["x=1; Max-Age=0"], home, nil),
+        Row("none from the past", home, ["x=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT"], home, nil),
+        Row(
+            "the age before the date",
+            home,
+            ["x=1; Max-Age=10; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
+            home,
+            "x=1"
+        ),
+        Row("the newest of a name", home, ["x=1", "x=2"], home, "x=2"),
+        Row("taken back", home, ["x=1", "x=; Max-Age=-1"], home, nil),
+        Row(
+            "both of two paths, the longer first",
+            home,
+            ["x=1; Path=/", "x=2; Path=/a"],
+            home,
+            "x=2; x=1"
+        ),
+        Row("without a name", home, ["=1", "x=2; Path=/"], home, "1; x=2"),
+        Row("promised host", home, ["__Host-x=1; Secure; Path=/"], home, "__Host-x=1"),
+        Row(
+            "promised host with a domain",
+            home,
+            ["__Host-x=1; Secure; Path=/; Domain=www.example.com"],
+            home,
+            nil
+        ),
+        Row("promised host with a path", home, ["__Host-x=1; Secure; Path=/a"], home, nil),
+        Row("promised host without a path", root, ["__Host-x=1; Secure"], root, nil),
+        Row("promised host, insecure", home, ["__host-x=1; Path=/"], home, nil),
+        Row("promised security", home, ["__Secure-x=1; Secure"], home, "__Secure-x=1"),
+        Row("promised security, broken", home, ["__SECURE-x=1"], home, nil),
+        Row("promised host, marked", home, ["__Host-\u{301}=1; Secure; Path=/a"], home, nil),
+        Row("a promise without a name", home, ["=__Host-x=1; Secure; Path=/"], home, nil),
+    ]
+
+    @Test("Cookies are sent only where they belong", arguments: rows)
     func keeps(_ row: Row) {
         let jar = CookieJar()
         jar.store(row.fields, from: head(row.setAt))
