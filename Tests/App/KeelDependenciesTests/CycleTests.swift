@@ -117,9 +117,7 @@ struct CycleTests {
                     $0.context = .live
                 } operation: {
                     let values = DependencyValues.current
-                    let thread = Thread {
-                        withDependencies(from: values) { _ = values[Left.self] }
-                    }
+                    let thread = Thread { withDependencies(from: values) { _ = values[Left.self] } }
                     thread.start()
                     _ = values[Right.self]
                 }

@@ -190,9 +190,7 @@ struct ReplyTests {
 
     @Test("A copy that is refused after its reply has started is an error")
     func lateRefusal() async throws {
-        let transport = ScriptedHTTPTransport([
-            Self.object(""), Self.refusal(.ok, "AccessDenied"),
-        ])
+        let transport = ScriptedHTTPTransport([Self.object(""), Self.refusal(.ok, "AccessDenied")])
         await expectError(FileStoreError.self, .permissionDenied) {
             try await FileStore(try s3Adapter(transport)).copy("a", to: "b")
         }

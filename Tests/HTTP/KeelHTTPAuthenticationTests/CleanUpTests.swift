@@ -226,9 +226,7 @@ struct CleanUpTests {
     @Test("A clean-up runs at sign-out even if the store cannot tell of earlier users")
     func cleansUpUnderLock() async throws {
         let session = AuthSession(server: identity, store: LockedNotes(kept: store))
-        session.onSignOut("outbox") { [log] _, user in
-            log.change { $0.append(user ?? "unknown") }
-        }
+        session.onSignOut("outbox") { [log] _, user in log.change { $0.append(user ?? "unknown") } }
         let ann = try await signIn("ann", in: session)
         let error = await #expect(throws: AuthenticationError.self) { try await session.signOut() }
         #expect(error?.cause is LockedNotes.Locked)

@@ -50,9 +50,7 @@ struct DirectiveTests {
 
     @Test("Request directives are parsed strictly if they restrict and leniently if they permit")
     func readsRequests() {
-        func read(_ text: String) -> RequestDirectives {
-            RequestDirectives([.cacheControl: text])
-        }
+        func read(_ text: String) -> RequestDirectives { RequestDirectives([.cacheControl: text]) }
         #expect(read("max-age=x").maxAge == 0)
         #expect(read("max-stale").maxStale == .any)
         #expect(read("max-stale=5").maxStale == .seconds(5))

@@ -92,9 +92,7 @@ struct ServingTests {
         let bench = CacheBench([
             CacheBench.text("of a"), CacheBench.text("of b"), CacheBench.text("of nobody"),
         ])
-        let users: [HTTPFields] = [
-            [.authorization: "Bearer a"], [.authorization: "Bearer b"], [:],
-        ]
+        let users: [HTTPFields] = [[.authorization: "Bearer a"], [.authorization: "Bearer b"], [:]]
         for user in users { try await bench.send(.get, "/menu", user) }
         let texts = ["of a", "of b", "of nobody"]
         for (user, text) in zip(users, texts) {

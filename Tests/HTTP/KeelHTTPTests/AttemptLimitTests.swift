@@ -22,9 +22,7 @@ struct AttemptLimitTests: RetrySuite {
             #expect(transport.calls.count == 2)
         }
         let result = try start(ScriptedHTTPTransport(then: .stall))
-        for _ in 1...3 {
-            await clock.advance(by: .seconds(3), onceAsleep: 1)
-        }
+        for _ in 1...3 { await clock.advance(by: .seconds(3), onceAsleep: 1) }
         let error = try #require(await result.value.failure)
         #expect(error.code == .attemptTimeout)
         #expect(error.attempts.map(\.duration) == Array(repeating: .seconds(3), count: 3))

@@ -202,9 +202,7 @@ struct UploadTests {
             defer { isOver.withLock { $0 = true } }
             _ = try await client.upload(.file(file), to: AddFilm())
         }
-        for step in [40, 20, 20, 40] {
-            await clock.advance(by: .seconds(step), onceAsleep: 2)
-        }
+        for step in [40, 20, 20, 40] { await clock.advance(by: .seconds(step), onceAsleep: 2) }
         await clock.waitForSleepers(2)
         #expect(moved.withLock { $0 } == 2)
         #expect(!isOver.withLock { $0 })

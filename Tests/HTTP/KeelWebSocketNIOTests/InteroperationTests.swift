@@ -42,9 +42,7 @@ struct InteroperationTests {
                 testDescription: "windows that the server limits",
                 server: ["--deflate", "--window", "10"],
                 client: always,
-                agreed: [
-                    "permessage-deflate; server_max_window_bits=10; client_max_window_bits=10"
-                ]
+                agreed: ["permessage-deflate; server_max_window_bits=10; client_max_window_bits=10"]
             ),
             Compression(
                 testDescription: "windows that the client limits",

@@ -222,9 +222,7 @@ struct LifetimeTests {
                     // Its pong follows that of the watchdog.
                     try await connection.ping()
                     // The watchdog's timeout, and then the rest of the interval.
-                    for _ in 0..<2 {
-                        await clock.advance(by: .seconds(15), onceAsleep: 1)
-                    }
+                    for _ in 0..<2 { await clock.advance(by: .seconds(15), onceAsleep: 1) }
                 }
             }
         }

@@ -6,9 +6,7 @@ import Testing
 @Suite("Wycheproof", .enabled(if: Wycheproof.isPresent, Wycheproof.absence))
 struct WycheproofTests {
     @Test("AES-GCM: the verdict on each vector is right")
-    func aesGCM() throws {
-        try judge("aes_gcm_test", "AesGcmKey", field: 3, keySizes: [128, 256])
-    }
+    func aesGCM() throws { try judge("aes_gcm_test", "AesGcmKey", field: 3, keySizes: [128, 256]) }
 
     @Test("ChaCha20-Poly1305: the verdict on each vector is right")
     func chaCha20Poly1305() throws {

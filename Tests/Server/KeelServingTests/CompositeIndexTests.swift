@@ -66,8 +66,7 @@ struct CompositeIndexTests {
         }
         #expect(failure == nil)
         #expect(
-            changes.withLock { $0 }
-                == ["ADD 2", "REMOVE 2 9", "ADD 4", "CURRENT 4", "NO_CHANGE 0"]
+            changes.withLock { $0 } == ["ADD 2", "REMOVE 2 9", "ADD 4", "CURRENT 4", "NO_CHANGE 0"]
         )
     }
 }

@@ -165,9 +165,7 @@ struct ReverseProxyTests {
         let call = call(body)
         let status = Task { await proxy.respond(to: call).head.status }
         try await waitUntil { gate.begunCount == 1 }
-        for _ in 1...3 {
-            await clock.advance(by: .seconds(60), onceAsleep: 1)
-        }
+        for _ in 1...3 { await clock.advance(by: .seconds(60), onceAsleep: 1) }
         gate.open()
         #expect(await status.value == .ok)
     }

@@ -240,9 +240,7 @@ struct ServedTransactionTests {
 
     @Test("A commit that failed transiently can be retried")
     func passingFailure() async throws {
-        let adapter = InMemoryStorageAdapter().failing([
-            nil, .failure(StorageError(.busy, "busy")),
-        ])
+        let adapter = InMemoryStorageAdapter().failing([nil, .failure(StorageError(.busy, "busy"))])
         let served = Served(adapter)
         let token = try await served.begin()
         _ = try await served.read("a/1", in: token)

@@ -71,9 +71,7 @@ struct CommitTests {
 
     @Test("a lost connection is waited for once, and the batches after it are not sent")
     func unreachable() async throws {
-        let scripted = Scripted.google([
-            .json(Self.one), .failure(TransportError(.connectionLost)),
-        ])
+        let scripted = Scripted.google([.json(Self.one), .failure(TransportError(.connectionLost))])
         let batches = ["a/1", "a/2", "a/3", "a/4"].map { WriteBatch([.delete(DocumentPath($0))]) }
         let results = try await scripted.adapter.commit(batches)
         let effects = results.map { result -> StorageError.Effect? in

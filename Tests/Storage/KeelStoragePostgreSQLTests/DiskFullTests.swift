@@ -125,9 +125,7 @@ struct DiskFullTests {
         case .limitedFiles: try await limitFiles("unlimited:")
         case .smallVolume: try await command("mount", ["-o", "remount,size=256m", folder.path])
         }
-        for number in count..<count + 10 {
-            _ = try await adapter.commit([batch(number)])[0].get()
-        }
+        for number in count..<count + 10 { _ = try await adapter.commit([batch(number)])[0].get() }
         var request = ChangeRequest(after: start)
         var ids: [String] = []
         while true {

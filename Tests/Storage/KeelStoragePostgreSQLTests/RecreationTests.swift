@@ -61,9 +61,7 @@ struct RecreationTests {
         try await commit("a/1", to: adapter)
         #expect(try await found(["a/1"], in: adapter) == ["a/1"])
         try await server.run("DROP SCHEMA keel CASCADE")
-        await expectError(StorageError.self, .unavailable) {
-            try await found(["a/1"], in: adapter)
-        }
+        await expectError(StorageError.self, .unavailable) { try await found(["a/1"], in: adapter) }
         await expectError(StorageError.self, .unavailable) {
             try await adapter.changes(ChangeRequest())
         }

@@ -26,9 +26,7 @@ struct AnalyticsInspectionTests {
         let service = try bench.service(good, bad)
         try service.grantConsent(for: .analytics)
         try service.denyConsent(for: .marketing)
-        for number in 0..<5 {
-            service.trackEvent("seen", parameters: ["number": .integer(number)])
-        }
+        for number in 0..<5 { service.trackEvent("seen", parameters: ["number": .integer(number)]) }
         _ = await service.flush()
         let before = bench.files.disk.contents
         let inspection = try inspection()

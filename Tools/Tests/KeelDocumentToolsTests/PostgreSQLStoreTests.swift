@@ -134,9 +134,7 @@ struct PostgreSQLStoreTests {
         let source = try SQLiteStorageAdapter.opened(at: from, for: .creating)
         try await Samples.fill(source, count: 40)
         let client = StorageClient(source)
-        for number: Int64 in 1...3 {
-            try await client.setDocument("c/d5", ["n": .integer(number)])
-        }
+        for number: Int64 in 1...3 { try await client.setDocument("c/d5", ["n": .integer(number)]) }
         try await client.deleteDocument("c/d2")
         let there = try documents(["copy", from, database, "--quiet"])
         #expect(there.code == 0, "\(there.output)")

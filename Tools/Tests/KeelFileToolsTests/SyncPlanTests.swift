@@ -20,10 +20,7 @@ struct SyncPlanTests {
     }
 
     /// Answers lists of a bucket with objects of three bytes.
-    private func list(
-        _ bucket: String,
-        _ objects: [(key: String, time: String, version: String)]
-    ) {
+    private func list(_ bucket: String, _ objects: [(key: String, time: String, version: String)]) {
         let contents = objects.map { object in
             "<Contents><Key>\(object.key)</Key><LastModified>\(object.time)</LastModified>"
                 + "<ETag>&quot;\(object.version)&quot;</ETag><Size>3</Size></Contents>"

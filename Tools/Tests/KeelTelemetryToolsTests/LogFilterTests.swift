@@ -114,9 +114,7 @@ struct LogFilterTests {
     @Test("Counts are grouped by level, label, message or field, the largest first")
     func counts() {
         var counts = LogCounts(by: "user")
-        for user in ["b", "a", "b"] {
-            counts.add(record(fields: [LogField("user", .text(user))]))
-        }
+        for user in ["b", "a", "b"] { counts.add(record(fields: [LogField("user", .text(user))])) }
         counts.add(record())
         #expect(counts.sorted.map(\.key) == ["b", "", "a"])
         #expect(counts.sorted.map(\.count) == [2, 1, 1])

@@ -177,9 +177,7 @@ struct LocationServiceTests {
         #expect(exit?.fix.coordinate.longitude == 1)
         adapter.send(.fix(try fix(0, 0.001)))
         #expect(try await events.next()?.kind == .entered)
-        let error = #expect(throws: LocationError.self) {
-            try location.regionEvents([here, here])
-        }
+        let error = #expect(throws: LocationError.self) { try location.regionEvents([here, here]) }
         #expect(error?.code == .invalidArgument)
     }
 

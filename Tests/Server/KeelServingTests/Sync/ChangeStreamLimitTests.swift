@@ -25,9 +25,7 @@ struct ChangeStreamLimitTests {
 
     /// Advances the clock by a number of beats.
     private func beat(_ count: Int) async {
-        for _ in 0..<count {
-            await clock.advance(by: .seconds(5), onceAsleep: 1)
-        }
+        for _ in 0..<count { await clock.advance(by: .seconds(5), onceAsleep: 1) }
         await clock.waitForSleepers()
     }
 

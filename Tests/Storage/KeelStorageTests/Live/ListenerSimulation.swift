@@ -250,9 +250,7 @@ struct ListenerSimulation {
     // MARK: The store
 
     private func seen(_ position: Int, by listener: Listener) -> States {
-        history[position].filter { path, number in
-            listener.filter.matches(document(path, number))
-        }
+        history[position].filter { path, number in listener.filter.matches(document(path, number)) }
     }
 
     private func change(of path: DocumentPath) -> ChangePage.Change {

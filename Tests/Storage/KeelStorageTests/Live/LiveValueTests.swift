@@ -123,9 +123,7 @@ struct LiveValueTests {
         try await waitUntil { live.phase == .failed && one.phase == .failed }
         #expect(live.error?.code == .permissionDenied && one.error?.code == .permissionDenied)
         // Thirty seconds is the longest pause, however many failures there were.
-        for _ in 0..<20 {
-            await clock.advance(by: .seconds(30), onceAsleep: 2)
-        }
+        for _ in 0..<20 { await clock.advance(by: .seconds(30), onceAsleep: 2) }
         await clock.waitForSleepers(2)
         failure.end()
         await clock.advance(by: .seconds(30))

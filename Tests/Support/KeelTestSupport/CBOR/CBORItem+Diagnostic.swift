@@ -116,7 +116,6 @@ extension CBORItem: CustomStringConvertible {
             return sign + digits + String(repeating: "0", count: exponent - fraction.count) + ".0"
         }
         let point = fraction.isEmpty ? "0" : fraction
-        return sign + mantissa[0] + "." + point + (exponent < 0 ? "e-" : "e+")
-            + "\(abs(exponent))"
+        return sign + mantissa[0] + "." + point + (exponent < 0 ? "e-" : "e+") + "\(abs(exponent))"
     }
 }
