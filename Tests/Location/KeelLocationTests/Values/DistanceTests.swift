@@ -11,64 +11,31 @@ struct DistanceTests {
         let start: (Double, Double)
         let end: (Double, Double)
         let metres: Double
+
+        init(_ name: String, _ start: (Double, Double), _ end: (Double, Double), _ metres: Double) {
+            testDescription = name
+            self.start = start
+            self.end = end
+            self.metres = metres
+        }
     }
 
     private static let degree = 111_195.0802
     private static let pairs = [
-        Pair(testDescription: "the same", start: (1, 2), end: (1, 2), metres: 0),
-        Pair(testDescription: "a degree north", start: (0, 0), end: (1, 0), metres: degree),
-        Pair(testDescription: "a degree east", start: (0, 0), end: (0, 1), metres: degree),
-        Pair(
-            testDescription: "a degree east at 60 degrees, which is half as far",
-            start: (60, 0),
-            end: (60, 1),
-            metres: 55_597.0
-        ),
-        Pair(
-            testDescription: "over the date line",
-            start: (0, 179.5),
-            end: (0, -179.5),
-            metres: degree
-        ),
-        Pair(
-            testDescription: "along both names of the date line",
-            start: (10, 180),
-            end: (10, -180),
-            metres: 0
-        ),
-        Pair(
-            testDescription: "over the north pole",
-            start: (89.5, 0),
-            end: (89.5, 180),
-            metres: degree
-        ),
-        Pair(
-            testDescription: "at the pole, where longitude means nothing",
-            start: (-90, 17),
-            end: (-90, -120),
-            metres: 0
-        ),
-        Pair(
-            testDescription: "from pole to pole",
-            start: (90, 0),
-            end: (-90, 0),
-            metres: 20_015_114.4
-        ),
-        Pair(
-            testDescription: "to the antipode",
-            start: (0, 0),
-            end: (0, 180),
-            metres: 20_015_114.4
-        ),
-        Pair(testDescription: "a metre", start: (0, 0), end: (0.00000899322, 0), metres: 1),
+        Pair("the same", (1, 2), (1, 2), 0),
+        Pair("a degree north", (0, 0), (1, 0), degree),
+        Pair("a degree east", (0, 0), (0, 1), degree),
+        Pair("a degree east at 60 degrees, which is half as far", (60, 0), (60, 1), 55_597.0),
+        Pair("over the date line", (0, 179.5), (0, -179.5), degree),
+        Pair("along both names of the date line", (10, 180), (10, -180), 0),
+        Pair("over the north pole", (89.5, 0), (89.5, 180), degree),
+        Pair("at the pole, where longitude means nothing", (-90, 17), (-90, -120), 0),
+        Pair("from pole to pole", (90, 0), (-90, 0), 20_015_114.4),
+        Pair("to the antipode", (0, 0), (0, 180), 20_015_114.4),
+        Pair("a metre", (0, 0), (0.00000899322, 0), 1),
         // The formula's example in R. W. Sinnott's "Virtues of the Haversine", BNA to LAX, which
         // gives 2,887.26 km for a radius of 6,372.8 km.
-        Pair(
-            testDescription: "Nashville to Los Angeles",
-            start: (36.12, -86.67),
-            end: (33.94, -118.40),
-            metres: 2_886_447
-        ),
+        Pair("Nashville to Los Angeles", (36.12, -86.67), (33.94, -118.40), 2_886_447),
     ]
 
     @Test("Known distances are correct in both directions", arguments: Self.pairs)
