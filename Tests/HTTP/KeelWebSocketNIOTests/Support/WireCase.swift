@@ -36,13 +36,29 @@ struct WireCase: Sendable, CustomTestStringConvertible {
         _ description: String,
         _ frames: [Frame],
         gives messages: [WebSocketMessage] = [],
-        as error: WebSocketError.Code = .protocolViolation,
-        closeCode: UInt16 = 1002
+        as error: WebSocketError.Code = .protocolViolation
     ) -> WireCase {
-        WireCase(
+        let bytes = (frames + [.text("after")]).flatMap(\.bytes)
+        var row = broken(description, bytes: bytes, as: error)
+        row.messages = messages
+        return row
+    }
+
+    /// Returns a case of a violation in these bytes.
+    static func broken(
+        _ description: String,
+        bytes: [UInt8],
+        as error: WebSocketError.Code = .protocolViolation
+    ) -> WireCase {
+        let closeCode: UInt16 =
+            switch error {
+            case .invalidUTF8: 1007
+            case .messageTooLarge: 1009
+            default: 1002
+            }
+        return WireCase(
             testDescription: description,
-            bytes: (frames + [.text("after")]).flatMap(\.bytes),
-            messages: messages,
+            bytes: bytes,
             error: error,
             closeCode: closeCode
         )

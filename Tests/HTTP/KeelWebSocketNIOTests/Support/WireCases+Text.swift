@@ -79,33 +79,21 @@ extension WireCase {
         }
         + invalidText.flatMap { name, bytes in
             [
-                refused(
-                    "bad text: \(name)",
-                    [.text(bytes: bytes)],
-                    as: .invalidUTF8,
-                    closeCode: 1007
-                ),
-                refused(
-                    "bad text, each byte a frame: \(name)",
-                    apart(bytes),
-                    as: .invalidUTF8,
-                    closeCode: 1007
-                ),
+                refused("bad text: \(name)", [.text(bytes: bytes)], as: .invalidUTF8),
+                refused("bad text, each byte a frame: \(name)", apart(bytes), as: .invalidUTF8),
                 fine("bytes, not text: \(name)", [.binary(bytes)], gives: [.binary(bytes)]),
             ]
         } + [
             // The violation is visible before the end of the frame.
-            WireCase(
-                testDescription: "bad text at the start of a frame that never ends",
+            broken(
+                "bad text at the start of a frame that never ends",
                 bytes: [0x81, 126, 0xff, 0xff, 0x61, 0xff],
-                error: .invalidUTF8,
-                closeCode: 1007
+                as: .invalidUTF8
             ),
-            WireCase(
-                testDescription: "bad text in a fragment that is not the last",
+            broken(
+                "bad text in a fragment that is not the last",
                 bytes: Frame.text(bytes: [0xed, 0xa0], final: false).bytes,
-                error: .invalidUTF8,
-                closeCode: 1007
+                as: .invalidUTF8
             ),
         ]
 
@@ -139,8 +127,7 @@ extension WireCase {
             refused(
                 "a close whose reason is bad text: \(name)",
                 [.close(1000, bytes)],
-                as: .invalidUTF8,
-                closeCode: 1007
+                as: .invalidUTF8
             )
         }
         + validText.map { name, bytes in
@@ -198,31 +185,23 @@ extension WireCase {
                 gives: [.binary(bytes(1000)), .binary(bytes(1000))],
                 pongs: [[1]]
             ),
-            refused(
-                "a frame with one byte too many",
-                [.binary(bytes(601))],
-                as: .messageTooLarge,
-                closeCode: 1009
-            ),
+            refused("a frame with one byte too many", [.binary(bytes(601))], as: .messageTooLarge),
             refused(
                 "a message with one byte too many",
                 [.binary(bytes(500), final: false), .more(bytes(501))],
-                as: .messageTooLarge,
-                closeCode: 1009
+                as: .messageTooLarge
             ),
             refused(
                 "a message of endless small fragments",
                 [.binary(bytes(1), final: false)]
                     + .init(repeating: .more(bytes(1), final: false), count: 1000),
-                as: .messageTooLarge,
-                closeCode: 1009
+                as: .messageTooLarge
             ),
             // The announced length suffices.
-            WireCase(
-                testDescription: "the head of a frame that would be too large",
+            broken(
+                "the head of a frame that would be too large",
                 bytes: [0x82, 126, 2, 89],
-                error: .messageTooLarge,
-                closeCode: 1009
+                as: .messageTooLarge
             ),
         ]
         for index in cases.indices { cases[index].change = change }

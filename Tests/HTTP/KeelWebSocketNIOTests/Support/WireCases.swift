@@ -18,26 +18,21 @@ extension WireCase {
             overlong(Frame.text("short"), 3), overlong(Frame.text("short"), 9),
             overlong(Frame.binary([UInt8](repeating: 1, count: 125)), 3),
             overlong(Frame.binary([UInt8](repeating: 1, count: 65_535)), 9),
-            WireCase(
-                testDescription: "a length with the highest bit set",
-                bytes: [0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 1, 0],
-                error: .protocolViolation,
-                closeCode: 1002
+            broken(
+                "a length with the highest bit set",
+                bytes: [0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 1, 0]
             ),
-            WireCase(
-                testDescription: "a length of almost all the memory there is",
+            broken(
+                "a length of almost all the memory there is",
                 bytes: [0x82, 127, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
-                error: .messageTooLarge,
-                closeCode: 1009
+                as: .messageTooLarge
             ),
         ]
 
     private static func overlong(_ frame: Frame, _ size: Int) -> WireCase {
-        WireCase(
-            testDescription: "\(frame.payload.count) bytes with a length of \(size) bytes",
-            bytes: frame.encoded(lengthSize: size),
-            error: .protocolViolation,
-            closeCode: 1002
+        broken(
+            "\(frame.payload.count) bytes with a length of \(size) bytes",
+            bytes: frame.encoded(lengthSize: size)
         )
     }
 
