@@ -24,29 +24,29 @@ struct CurlFaultTests {
         }
     }
 
+    private static func withoutHead(_ action: HTTPTestAnswer.Action) -> HTTPTestAnswer {
+        .text("x").interrupted(.beforeHead, by: action)
+    }
+
+    private static func cutBody(_ action: HTTPTestAnswer.Action) -> HTTPTestAnswer {
+        .text("whole").interrupted(.insideBody(after: 2), by: action)
+    }
+
     static let http1Rows: [Row] = [
-        Row("closes before the head", .text("x").interrupted(.beforeHead, by: .close), [52]),
-        Row("resets before the head", .text("x").interrupted(.beforeHead, by: .reset), [56]),
+        Row("closes before the head", withoutHead(.close), [52]),
+        Row("resets before the head", withoutHead(.reset), [56]),
         Row(
             "closes inside the head",
             .text("x").interrupted(.insideHead, by: .close),
             [18, 52, 56]
         ),
-        Row(
-            "truncates a body of known length",
-            .text("whole").interrupted(.insideBody(after: 2), by: .close),
-            [18]
-        ),
+        Row("truncates a body of known length", cutBody(.close), [18]),
         Row(
             "truncates a chunked body",
             .text("whole").framed(.chunked).interrupted(.insideBody(after: 2), by: .close),
             [18, 56]
         ),
-        Row(
-            "resets inside the body",
-            .text("whole").interrupted(.insideBody(after: 2), by: .reset),
-            [56, 18]
-        ),
+        Row("resets inside the body", cutBody(.reset), [56, 18]),
         Row("announces too much", .text("short").framed(.length(9)).thenClosing(), [18]),
         Row("breaks the chunk coding", .brokenChunks, [56]),
         Row("sends garbage", .garbage, [1, 8]),
@@ -63,46 +63,27 @@ struct CurlFaultTests {
     }
 
     static let http2Rows: [Row] = [
-        Row(
-            "closes before the head",
-            .text("x").interrupted(.beforeHead, by: .close),
-            [16, 18, 52, 56]
-        ),
+        Row("closes before the head", withoutHead(.close), [16, 18, 52, 56]),
         Row(
             "resets before the head",
-            .text("x").interrupted(.beforeHead, by: .reset),
+            withoutHead(.reset),
             // While reading, or while still sending its own frames.
             [16, 55, 56]
         ),
-        Row(
-            "resets the stream",
-            .text("x").interrupted(.beforeHead, by: .resetStream(code: 2)),
-            [92]
-        ),
-        Row(
-            "resets the stream inside the body",
-            .text("whole").interrupted(.insideBody(after: 2), by: .resetStream(code: 2)),
-            [92]
-        ),
+        Row("resets the stream", withoutHead(.resetStream(code: 2)), [92]),
+        Row("resets the stream inside the body", cutBody(.resetStream(code: 2)), [92]),
         Row(
             "goes away without having processed",
-            .text("x").interrupted(.beforeHead, by: .goAway(code: 0, processed: false)),
+            withoutHead(.goAway(code: 0, processed: false)),
             // A protocol error, a refused stream, or an end without an answer.
             [16, 52, 56, 92]
         ),
         Row(
             "goes away inside the body",
-            .text("whole").interrupted(
-                .insideBody(after: 2),
-                by: .goAway(code: 2, processed: true)
-            ),
+            cutBody(.goAway(code: 2, processed: true)),
             [16, 18, 56, 92]
         ),
-        Row(
-            "closes inside the body",
-            .text("whole").interrupted(.insideBody(after: 2), by: .close),
-            [16, 18, 56, 92]
-        ),
+        Row("closes inside the body", cutBody(.close), [16, 18, 56, 92]),
         Row(
             "breaks the framing",
             .raw([UInt8](repeating: 0xff, count: 32)),
@@ -140,12 +121,9 @@ struct CurlFaultTests {
         var configuration = FaultServer.Configuration()
         configuration.http2.sendsSettings = false
         try await FaultServer.run(configuration, answers: [.text("x")]) { server in
-            let result = try await Curl.run(
-                "--http2-prior-knowledge",
-                "--max-time",
-                "0.3",
-                server.address()
-            )
+            let result = try await Curl.run([
+                "--http2-prior-knowledge", "--max-time", "0.3", server.address(),
+            ])
             #expect(result.exitCode == 28)
             #expect(server.requests.isEmpty)
         }
@@ -212,21 +190,13 @@ struct CurlFaultTests {
                 let right = "sha256//" + identity.publicKeyPinText
                 let wrong = "sha256//" + TestIdentity.pinText(TestIdentity.backupPin())
                 let root = files.authority
-                let accepted = try await Curl.run(
-                    "--cacert",
-                    root,
-                    "--pinnedpubkey",
-                    right,
-                    server.address()
-                )
+                let accepted = try await Curl.run([
+                    "--cacert", root, "--pinnedpubkey", right, server.address(),
+                ])
                 #expect(accepted.exitCode == 0)
-                let refused = try await Curl.run(
-                    "--cacert",
-                    root,
-                    "--pinnedpubkey",
-                    wrong,
-                    server.address()
-                )
+                let refused = try await Curl.run([
+                    "--cacert", root, "--pinnedpubkey", wrong, server.address(),
+                ])
                 #expect(refused.exitCode == 90)
                 #expect(server.requests.count == 1)
             }
@@ -240,15 +210,10 @@ struct CurlFaultTests {
         let tls = FaultServer.TLS(try authority.identity()).requiringClients(of: authority)
         try await client.withFiles(trusting: authority) { files in
             try await FaultServer.run(.init(tls: tls), answers: [.text("x")]) { server in
-                let result = try await Curl.run(
-                    "--cacert",
-                    files.authority,
-                    "--cert",
-                    files.certificate,
-                    "--key",
-                    files.privateKey,
-                    server.address()
-                )
+                let result = try await Curl.run([
+                    "--cacert", files.authority, "--cert", files.certificate,
+                    "--key", files.privateKey, server.address(),
+                ])
                 #expect((result.exitCode == 0) == isKnown)
                 let der = server.requests.first?.security?.clientCertificate
                 #expect(try der == (isKnown ? client.certificateDER : nil))
