@@ -44,12 +44,7 @@ struct HandlerServerTests {
         _ method: HTTPRequest.Method = .get,
         body: HTTPBody? = nil
     ) -> HTTPCall {
-        let head = HTTPRequest(
-            method: method,
-            scheme: "http",
-            authority: "127.0.0.1:\(port)",
-            path: path
-        )
+        let head = HTTPRequest(method, to: "127.0.0.1:\(port)", path)
         return HTTPCall(head, body: body)
     }
 

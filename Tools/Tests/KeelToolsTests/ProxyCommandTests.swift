@@ -55,13 +55,7 @@ struct ProxyCommandTests {
             let transport = AsyncHTTPClientTransport()
             var statuses: [Int] = []
             for fields in requests {
-                let head = HTTPRequest(
-                    method: .get,
-                    scheme: "http",
-                    authority: authority,
-                    path: "/a",
-                    headerFields: fields
-                )
+                let head = HTTPRequest(.get, to: authority, "/a", fields)
                 let reply = try await transport.send(HTTPCall(head))
                 statuses.append(reply.head.status.code)
                 _ = try await reply.body.collect(upTo: 1_000)

@@ -53,12 +53,7 @@ struct ServeTokensTests {
                 #expect(error?.code == .unauthenticated)
             }
         }
-        var head = HTTPRequest(
-            method: .get,
-            scheme: "http",
-            authority: "127.0.0.1:\(server.port)",
-            path: "/health"
-        )
+        var head = HTTPRequest(.get, to: "127.0.0.1:\(server.port)", "/health")
         #expect(try await transport.send(HTTPCall(head)).head.status == .ok)
         // RFC 9110 section 11.4: the scheme in any case, and one or more spaces behind it.
         head.path = "/metrics"

@@ -89,13 +89,8 @@ struct ServedListenerTests {
         defer { process.kill() }
         let transport = AsyncHTTPClientTransport()
         for (page, status) in [(origin, 200), ("https://evil.example.org", 403)] {
-            let head = HTTPRequest(
-                method: .get,
-                scheme: "http",
-                authority: "127.0.0.1:\(process.port)",
-                path: "/health",
-                headerFields: [.origin: page]
-            )
+            let place = "127.0.0.1:\(process.port)"
+            let head = HTTPRequest(.get, to: place, "/health", [.origin: page])
             let reply = try await transport.send(HTTPCall(head))
             #expect(reply.head.status.code == status)
             let shared = reply.head.headerFields[.accessControlAllowOrigin]

@@ -6,6 +6,12 @@ import NIOHTTPTypes
 import Testing
 
 extension EmbeddedChannel {
+    /// Moves the time on, and returns whether the connection is still open.
+    func isActive(after time: TimeAmount) -> Bool {
+        embeddedEventLoop.advanceTime(by: time)
+        return isActive
+    }
+
     /// Passes a part to the server, which then continues reading.
     fileprivate func bring(_ part: HTTPRequestPart) throws {
         try writeInbound(part)
@@ -23,9 +29,7 @@ struct SlowRequestTests {
         return channel
     }
 
-    private let head = HTTPRequestPart.head(
-        HTTPRequest(method: .post, scheme: "http", authority: "localhost", path: "/")
-    )
+    private let head = HTTPRequestPart.head(HTTPRequest(.post, to: "localhost", "/"))
 
     private func body(_ count: Int) -> HTTPRequestPart {
         .body(ByteBuffer(repeating: 1, count: count))
@@ -40,27 +44,17 @@ struct SlowRequestTests {
             channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         }
         #expect(channel.isActive)
-        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
-        #expect(!channel.isActive)
+        #expect(!channel.isActive(after: .seconds(1)))
     }
 
     @Test("A request of gRPC may pause, because its client listens")
     func gRPC() throws {
         let channel = try channel()
         try channel.bring(
-            .head(
-                HTTPRequest(
-                    method: .post,
-                    scheme: "http",
-                    authority: "localhost",
-                    path: "/",
-                    headerFields: [.contentType: "application/grpc"]
-                )
-            )
+            .head(HTTPRequest(.post, to: "localhost", "/", [.contentType: "application/grpc"]))
         )
         try channel.bring(body(1))
-        channel.embeddedEventLoop.advanceTime(by: .hours(1))
-        #expect(channel.isActive)
+        #expect(channel.isActive(after: .hours(1)))
     }
 
     @Test(
@@ -69,19 +63,11 @@ struct SlowRequestTests {
     )
     func awaited(status: HTTPResponse.Status) throws {
         let channel = try channel()
-        let head = HTTPRequest(
-            method: .post,
-            scheme: "http",
-            authority: "localhost",
-            path: "/",
-            headerFields: [.expect: "100-continue"]
-        )
+        let head = HTTPRequest(.post, to: "localhost", "/", [.expect: "100-continue"])
         try channel.bring(.head(head))
-        channel.embeddedEventLoop.advanceTime(by: .hours(1))
-        #expect(channel.isActive)
+        #expect(channel.isActive(after: .hours(1)))
         try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: status)))
-        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
-        #expect(!channel.isActive)
+        #expect(!channel.isActive(after: .seconds(10)))
     }
 
     @Test("Each interval requires its bytes, whatever came before")
@@ -89,10 +75,8 @@ struct SlowRequestTests {
         let channel = try channel()
         try channel.bring(head)
         try channel.bring(body(100_000))
-        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
-        #expect(channel.isActive)
-        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
-        #expect(!channel.isActive)
+        #expect(channel.isActive(after: .seconds(10)))
+        #expect(!channel.isActive(after: .seconds(10)))
     }
 
     @Test("A client that is fast enough stays connected for any duration")
@@ -111,11 +95,9 @@ struct SlowRequestTests {
         let channel = try channel()
         try channel.bring(head)
         try channel.bring(.end(nil))
-        channel.embeddedEventLoop.advanceTime(by: .hours(1))
-        #expect(channel.isActive)
+        #expect(channel.isActive(after: .hours(1)))
         try channel.bring(head)
-        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
-        #expect(!channel.isActive)
+        #expect(!channel.isActive(after: .seconds(10)))
     }
 
     @Test("Time in which the server does not read does not count against the client")
@@ -126,7 +108,6 @@ struct SlowRequestTests {
         for _ in 0..<10 { channel.embeddedEventLoop.advanceTime(by: .seconds(10)) }
         #expect(channel.isActive)
         channel.read()
-        channel.embeddedEventLoop.advanceTime(by: .seconds(20))
-        #expect(!channel.isActive)
+        #expect(!channel.isActive(after: .seconds(20)))
     }
 }

@@ -68,14 +68,6 @@ struct HTTP2Client: Sendable {
         _ path: String,
         _ fields: HTTPFields = [:]
     ) -> HTTPRequestPart {
-        .head(
-            HTTPRequest(
-                method: method,
-                scheme: "http",
-                authority: "127.0.0.1",
-                path: path,
-                headerFields: fields
-            )
-        )
+        .head(HTTPRequest(method, to: "127.0.0.1", path, fields))
     }
 }
