@@ -68,12 +68,7 @@ struct AddressingTests {
         } while: { port in
             let transport = AsyncHTTPClientTransport()
             for path in paths {
-                let head = HTTPRequest(
-                    method: method,
-                    scheme: "http",
-                    authority: "127.0.0.1:\(port)",
-                    path: path
-                )
+                let head = HTTPRequest("http://127.0.0.1:\(port)\(path)", method)
                 _ = try? await transport.send(HTTPCall(head))
             }
             await transport.shutdown()

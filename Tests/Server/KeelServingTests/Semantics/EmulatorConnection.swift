@@ -2,6 +2,7 @@
 import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
+import KeelTestKit
 import KeelTestSupport
 import Testing
 
@@ -27,13 +28,7 @@ struct EmulatorConnection: Sendable {
         // The owner of the emulator bypasses all rules.
         var fields: HTTPFields = [.authorization: "Bearer owner"]
         if body != nil { fields[.contentType] = "application/json" }
-        let head = HTTPRequest(
-            method: method,
-            scheme: "http",
-            authority: emulator.host,
-            path: path,
-            headerFields: fields
-        )
+        let head = HTTPRequest("http://\(emulator.host)\(path)", method, fields)
         let call = HTTPCall(head, body: body.map { HTTPBody($0) })
         return try await Served.Answer(try await transport.send(call))
     }

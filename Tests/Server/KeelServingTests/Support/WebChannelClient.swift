@@ -110,16 +110,11 @@ final class WebChannelClient: Sendable {
     ) async -> HTTPReply {
         let session = state.withLock { $0.session }
         let acknowledged = state.withLock { number ?? $0.acknowledged }
-        let head = HTTPRequest(
-            method: method,
-            scheme: "http",
-            authority: "127.0.0.1:8080",
-            path: path(
-                "RID=rpc&SID=\(session)&AID=\(acknowledged)&CI=\(isBuffered ? 1 : 0)"
-                    + "&TYPE=xmlhttp&t=1"
-            ),
-            headerFields: fields
+        let place = path(
+            "RID=rpc&SID=\(session)&AID=\(acknowledged)&CI=\(isBuffered ? 1 : 0)"
+                + "&TYPE=xmlhttp&t=1"
         )
+        let head = HTTPRequest("http://127.0.0.1:8080\(place)", method, fields)
         return await served.server.respond(to: HTTPCall(head))
     }
 

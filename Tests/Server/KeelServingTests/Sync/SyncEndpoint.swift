@@ -4,6 +4,7 @@ import KeelHTTP
 import KeelServing
 import KeelStorage
 import KeelStorageFirestore
+import KeelTestKit
 import Testing
 
 /// The routes of a change service, for tests with a transport.
@@ -28,13 +29,8 @@ extension ChangeService {
         if let lastEventID, let name = HTTPField.Name("Last-Event-ID") {
             fields[name] = lastEventID
         }
-        let head = HTTPRequest(
-            method: .get,
-            scheme: "http",
-            authority: "test",
-            path: path.hasPrefix("/") ? path : "/sync/all/\(path)",
-            headerFields: fields
-        )
+        let place = path.hasPrefix("/") ? path : "/sync/all/\(path)"
+        let head = HTTPRequest("http://test\(place)", .get, fields)
         return try await HandlerTransport(SyncEndpoint(service: self)).send(HTTPCall(head))
     }
 
