@@ -12,17 +12,12 @@ struct MemorySimulationTests {
     /// The values that readers may expect: versions only grow.
     private final class Model: Sendable {
         private let acknowledged = Mutex<[String: Int]>([:])
-        private let last = Mutex(0)
+        private let last = Counter()
         let failures = Mutex<[String]>([])
         /// The number of running reads that may ask the service.
         let asking = Mutex(0)
 
-        func next() -> Int {
-            last.withLock { last in
-                last += 1
-                return last
-            }
-        }
+        func next() -> Int { last.next() }
 
         func acknowledge(_ id: String, _ version: Int) {
             acknowledged.withLock { $0[id] = max($0[id] ?? 0, version) }

@@ -6,7 +6,6 @@ import KeelFiles
 import KeelHTTP
 import KeelTestKit
 import KeelTestSupport
-import Synchronization
 import Testing
 
 @testable import KeelFilesS3
@@ -145,7 +144,7 @@ struct ReplyTests {
     }
 
     private final class Renewing: AWSCredentialsProvider {
-        let refusals = Mutex(0)
+        let refusals = Counter()
         private func make(_ number: Int) -> AWSCredentials {
             AWSCredentials(
                 accessKeyID: "AKID\(number)",
@@ -154,15 +153,10 @@ struct ReplyTests {
             )
         }
 
-        func credentials() async throws -> AWSCredentials { make(refusals.withLock { $0 }) }
+        func credentials() async throws -> AWSCredentials { make(refusals.count) }
 
         func credentials(after refused: AWSCredentials) async throws -> AWSCredentials {
-            make(
-                refusals.withLock { count in
-                    count += 1
-                    return count
-                }
-            )
+            make(refusals.next())
         }
     }
 

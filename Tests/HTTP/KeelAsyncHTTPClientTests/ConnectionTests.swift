@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -51,13 +52,9 @@ struct ConnectionTests {
         arguments: [AnsweringServer.After.close, .reset]
     )
     func stale(_ end: AnsweringServer.After) async throws {
-        let count = Mutex(0)
+        let count = Counter()
         let errors = try await AnsweringServer.run { _, write in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            guard number == 1 else { return end }
+            guard count.next() == 1 else { return end }
             try await write(answer())
             return .keepOpen
         } while: { port in

@@ -196,7 +196,7 @@ struct ExchangeTests {
     func totalTimeOfAttempts() async throws {
         let (paused, pausedSignal) = AsyncStream.makeStream(of: Void.self)
         let (stalling, stallingSignal) = AsyncStream.makeStream(of: Void.self)
-        let count = Mutex(0)
+        let count = Counter()
         let clock = TestClock()
         let change: @Sendable (inout NetworkClient.Configuration) -> Void = {
             $0.clock = clock
@@ -204,11 +204,7 @@ struct ExchangeTests {
             $0.observers = [PauseObserver(paused: pausedSignal)]
         }
         let result = try await AnsweringServer.run { _, write in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            guard number > 1 else {
+            guard count.next() > 1 else {
                 try await write(answer("503 Service Unavailable", fields: "Retry-After: 1\r\n"))
                 return .keepOpen
             }
@@ -229,7 +225,7 @@ struct ExchangeTests {
         let error = #expect(throws: TransportError.self) { try result.get() }
         #expect(error?.code == .deadlineExceeded)
         #expect(error?.attempts.count == 2)
-        #expect(count.withLock { $0 } == 2)
+        #expect(count.count == 2)
     }
 
     @Test("Canceling the caller ends the exchange, before the head and within the body")

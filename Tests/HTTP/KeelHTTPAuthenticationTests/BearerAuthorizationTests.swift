@@ -20,15 +20,11 @@ struct BearerAuthorizationTests {
 
     /// Holds all answers until this many requests have arrived, each signed with the old token.
     private static func holding(_ count: Int, _ identity: IdentityModel) -> ScriptedHTTPTransport {
-        let arrived = Mutex(0)
+        let arrived = Counter()
         let door = Door()
         return ScriptedHTTPTransport(
             then: .init { call async throws(TransportError) in
-                let isLast = arrived.withLock { arrived in
-                    arrived += 1
-                    return arrived == count
-                }
-                if isLast { door.open() }
+                if arrived.next() == count { door.open() }
                 await door.wait()
                 return identity.respond(to: call.head)
             }

@@ -4,7 +4,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
-import Synchronization
+import KeelTestSupport
 import Testing
 
 /// Creates a reply without an announced length, as is common in HTTP/2.
@@ -129,16 +129,12 @@ struct HeldPlaceTests {
         settings.minimumSamples = 50
         let hedging = HedgingMiddleware(settings, clock: clock)
         let limit = ConcurrencyLimitMiddleware(1)
-        let number = Mutex(0)
+        let requests = Counter()
         let next = HTTPNext { call async throws(TransportError) in
             try await limit.intercept(
                 call,
                 next: HTTPNext { _ async throws(TransportError) in
-                    let number = number.withLock { number in
-                        number += 1
-                        return number
-                    }
-                    guard number == 51 else { return unannounced(200, 1) }
+                    guard requests.next() == 51 else { return unannounced(200, 1) }
                     try? await clock.sleep(for: .seconds(1))
                     return unannounced(503, 10)
                 }
@@ -157,6 +153,6 @@ struct HeldPlaceTests {
         }
         await clock.advance(by: .seconds(1), onceAsleep: 1)
         #expect(try await reply.value == .ok)
-        #expect(number.withLock { $0 } == 52)
+        #expect(requests.count == 52)
     }
 }

@@ -365,13 +365,9 @@ struct SharingTests {
         let quick = HTTPNext.answering(.ok)
         for _ in 1...20 { _ = try await layer.intercept(call, next: quick) }
         let first = Gate()
-        let sent = Mutex(0)
+        let sent = Counter()
         let origin = HTTPNext { _ async throws(TransportError) in
-            let number = sent.withLock { number in
-                number += 1
-                return number
-            }
-            guard number == 2 else {
+            guard sent.next() == 2 else {
                 guard (try? await first.pass()) != nil else { throw TransportError(.cancelled) }
                 return HTTPReply(head: HTTPResponse(status: .created))
             }
@@ -383,14 +379,14 @@ struct SharingTests {
             return HTTPReply(head: HTTPResponse(status: .conflict), body: body)
         }
         #expect(try await layer.intercept(call, next: origin).head.status == .created)
-        #expect(sent.withLock { $0 } == 2)
+        #expect(sent.count == 2)
     }
 
     // MARK: Idempotency keys
 
     @Test("All attempts of a POST share one idempotency key; another call gets another")
     func namesCalls() async throws {
-        let number = Mutex(0)
+        let number = Counter()
         let transport = ScriptedHTTPTransport(
             [.failure(TransportError(.connectionLost)), .status(.badGateway)],
             then: .status(.created)
@@ -399,12 +395,7 @@ struct SharingTests {
             $0.retry = .attempts(3)
             $0.retry.jitter = { 0 }
             $0.middleware = [
-                IdempotencyKeyMiddleware {
-                    number.withLock { number in
-                        number += 1
-                        return "key-\(number)"
-                    }
-                }
+                IdempotencyKeyMiddleware { "key-\(number.next())" }
             ]
         }
         for _ in 1...2 { let _: EmptyResponse = try await client.post("/x", body: ["a": 1]) }

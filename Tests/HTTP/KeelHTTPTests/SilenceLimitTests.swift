@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -109,15 +110,11 @@ struct SilenceLimitTests {
 
     @Test("An event stream opens a new connection after a silence, not after a regular end")
     func eventStreams() async throws {
-        let number = Mutex(0)
+        let number = Counter()
         let seen = Mutex<[HTTPCall]>([])
         let transport = EventTransport { call in
             seen.withLock { $0.append(call) }
-            let count = number.withLock { number in
-                number += 1
-                return number
-            }
-            return count == 2 ? nil : TransportError(.responseTimeout)
+            return number.next() == 2 ? nil : TransportError(.responseTimeout)
         }
         var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.clock = ImmediateClock()

@@ -3,7 +3,6 @@ import HTTPTypes
 import KeelHTTP
 import KeelTestKit
 import KeelTestSupport
-import Synchronization
 import Testing
 
 private struct AddPhoto: Endpoint {
@@ -48,14 +47,10 @@ struct WaitingUploadTests {
         let folder = try TemporaryFolder()
         let file = try folder.file("a", [1, 2, 3])
         let gates = (0..<4).map { _ in Gate() }
-        let count = Mutex(0)
+        let count = Counter()
         let transport = ScriptedHTTPTransport(
             then: .init { _ async throws(TransportError) in
-                let index = count.withLock { count in
-                    count += 1
-                    return count - 1
-                }
-                _ = try? await gates[index].pass()
+                _ = try? await gates[count.next() - 1].pass()
                 return HTTPReply(head: HTTPResponse(status: .ok))
             }
         )

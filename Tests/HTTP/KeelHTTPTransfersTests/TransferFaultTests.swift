@@ -118,14 +118,11 @@ struct TransferFaultTests {
         let content = Fixture.bytes(50_000)
         let transport = AsyncHTTPClientTransport()
         let clock = TestClock()
-        let answers = Mutex(0)
+        let answers = Counter()
         try await FaultServer.run(
             .init(clock: clock),
             answering: { request in
-                let isFirst = answers.withLock { count in
-                    count += 1
-                    return count == 1
-                }
+                let isFirst = answers.next() == 1
                 let answer = Self.answer(request, content)
                 // Delayed until the test advances the clock.
                 return isFirst ? answer.delayed(by: .seconds(1)) : answer

@@ -179,14 +179,10 @@ struct UploadTests {
 
     @Test("An upload to a server that loses its bytes again and again ends")
     func forgetfulServer() async throws {
-        let count = Mutex(0)
+        let count = Counter()
         let transport = ScriptedHTTPTransport(
             then: .init { call async throws(TransportError) in
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                guard number <= 100 else { throw TransportError(.clientShutdown) }
+                guard count.next() <= 100 else { throw TransportError(.clientShutdown) }
                 var head = HTTPResponse(status: .noContent)
                 head.headerFields[.named("Tus-Resumable")] = "1.0.0"
                 switch call.head.method {

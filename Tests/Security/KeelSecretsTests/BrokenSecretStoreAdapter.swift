@@ -1,7 +1,7 @@
 import KeelConformance
 import KeelSecrets
 import KeelTestKit
-import Synchronization
+import KeelTestSupport
 
 /// An adapter that breaks one promise.
 struct BrokenSecretStoreAdapter: SecretStoreAdapter {
@@ -56,14 +56,10 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
 
     /// A barrier that holds the first caller until a second one arrives, so that both compare before either sets.
     private final class Meeting: Sendable {
-        private let count = Mutex(0)
+        private let calls = Counter()
 
         func meet() async {
-            let isFirst = count.withLock { count in
-                count += 1
-                return count == 1
-            }
-            if isFirst { try? await waitUntil { count.withLock { $0 } > 1 } }
+            if calls.next() == 1 { try? await waitUntil { calls.count > 1 } }
         }
     }
 

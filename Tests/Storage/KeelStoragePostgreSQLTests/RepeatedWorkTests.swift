@@ -1,6 +1,6 @@
 #if PostgreSQL
 import KeelStorage
-import Synchronization
+import KeelTestSupport
 import Testing
 
 @testable import KeelStoragePostgreSQL
@@ -31,19 +31,16 @@ struct RepeatedWorkTests {
     func believesPoolers() async throws {
         let thread = try await thread()
         _ = try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
-        let attempts = Mutex(0)
+        let attempts = Counter()
         let openCount = try await thread.run { connection -> Int in
-            let attempt = attempts.withLock { count in
-                count += 1
-                return count
-            }
+            let attempt = attempts.next()
             let report =
                 "DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = 'connection_failure'; END $$"
             _ = try connection.run(DatabaseStatement(attempt == 1 ? report : "SELECT 1"))
             return connection.openCount
         }
         #expect(openCount == 2)
-        #expect(attempts.withLock { $0 } == 2)
+        #expect(attempts.count == 2)
         await thread.close()
     }
 }

@@ -14,15 +14,15 @@ struct CancellationTests {
     /// Cancels the task when it opens the tenth body, like a client that disconnects.
     private final class CancellingSealing: ByteSealing {
         private let inner = FakeByteSealing(key: 1)
-        private let opened = Mutex(0)
+        private let opened = Counter()
         let isArmed = Mutex(false)
         /// Whether the bodies that a task opens are counted.
         @TaskLocal static var isCounted = true
-        var openedCount: Int { opened.withLock { $0 } }
+        var openedCount: Int { opened.count }
 
         /// Counts from the next body on.
         func restart() {
-            opened.withLock { $0 = 0 }
+            opened.reset()
             isArmed.withLock { $0 = true }
         }
 
@@ -32,11 +32,7 @@ struct CancellationTests {
 
         func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
             if Self.isCounted, isArmed.withLock({ $0 }) {
-                let count = opened.withLock { count in
-                    count += 1
-                    return count
-                }
-                if count == 10 { withUnsafeCurrentTask { $0?.cancel() } }
+                if opened.next() == 10 { withUnsafeCurrentTask { $0?.cancel() } }
             }
             return try inner.open(sealed, context: context)
         }

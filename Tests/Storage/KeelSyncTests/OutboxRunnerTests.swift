@@ -391,13 +391,10 @@ struct OutboxRunnerTests {
     @Test("A transient store failure does not end a runner, a permanent one does")
     func outlivesStoreTrouble() async throws {
         let wall = wall
-        let calls = Mutex(0)
+        let calls = Counter()
         let flaky = store.failing { call in
             guard case .read = call else { return nil }
-            return calls.withLock { count in
-                count += 1
-                return count <= 3 ? .fail(.busy) : nil
-            }
+            return calls.next() <= 3 ? .fail(.busy) : nil
         }
         let outbox = Outbox(
             StorageClient(flaky),
