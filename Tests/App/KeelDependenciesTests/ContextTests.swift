@@ -1,4 +1,5 @@
 import KeelDependencies
+import KeelTestSupport
 import Testing
 
 @Suite("Dependency contexts")
@@ -31,7 +32,7 @@ struct ContextTests {
         enum Key: DependencyKey {
             static let made = Counter()
             static var liveValue: Counter {
-                made.increment()
+                made.next()
                 return Counter()
             }
         }

@@ -1,5 +1,4 @@
 import KeelDependencies
-import Synchronization
 
 /// A dependency of an app, small enough to compare.
 struct Greeter: Hashable { var name: String }
@@ -19,15 +18,6 @@ enum UnsetKey: DependencyKey {
 
 /// A key that no test sets, without a value to continue with.
 enum BareKey: DependencyKey { static var liveValue: Greeter { Greeter(name: "live") } }
-
-/// An object with an identity, to count creations.
-final class Counter: Sendable {
-    private let value = Mutex(0)
-
-    var count: Int { value.withLock { $0 } }
-
-    func increment() { value.withLock { $0 += 1 } }
-}
 
 extension DependencyValues {
     var greeter: Greeter {

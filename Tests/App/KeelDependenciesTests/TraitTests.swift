@@ -1,5 +1,6 @@
 import KeelDependencies
 import KeelDependenciesTesting
+import KeelTestSupport
 import Testing
 
 @Suite("Dependencies trait", .dependencies { $0.greeter.name = "suite" })
@@ -32,7 +33,7 @@ struct TraitTests {
     func ownValues(number: Int) async {
         #expect(counter.count == 0)
         for _ in 0..<5 {
-            counter.increment()
+            counter.next()
             await Task.yield()
         }
         #expect(counter.count == 5)

@@ -211,7 +211,7 @@ struct ReconnectingWebSocketTests {
         let socket = ReconnectingWebSocket(over: transport, clock: clock) {
             () async throws(WebSocketError) in
             var request = Self.target
-            request.headerFields[.authorization] = "token \(count.next() + 1)"
+            request.headerFields[.authorization] = "token \(count.next())"
             return request
         }
         try await clock.run { try await socket.run { _ in } }

@@ -1,5 +1,4 @@
 import KeelWebSocket
-import Synchronization
 
 /// Runs `body`, and returns the `WebSocketError` that it throws, or nil.
 func failure(of body: () async throws -> Void) async throws -> WebSocketError? {
@@ -9,13 +8,4 @@ func failure(of body: () async throws -> Void) async throws -> WebSocketError? {
     } catch let error as WebSocketError {
         return error
     }
-}
-
-final class Counter: Sendable {
-    private let number = Atomic<Int>(0)
-
-    var count: Int { number.load(ordering: .relaxed) }
-
-    @discardableResult
-    func next() -> Int { number.add(1, ordering: .relaxed).oldValue }
 }
