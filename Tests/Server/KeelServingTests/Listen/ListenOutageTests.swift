@@ -154,9 +154,7 @@ struct ListenOutageTests {
     )
     func changeStream(code: StorageError.Code) async throws {
         let store = RefusingStore(InMemoryStorageAdapter(), code)
-        var configuration = ChangeService.Configuration()
-        configuration.clock = clock
-        let service = ChangeService(adapter: store, configuration: configuration)
+        let service = ChangeService(store, on: clock)
         let advancing = advance()
         try await Self.user.bind {
             var stream = try await service.stream()

@@ -17,10 +17,7 @@ struct ChangePageReplyTests {
     private var store: StorageClient { StorageClient(adapter) }
 
     private func service() -> ChangeService {
-        var configuration = ChangeService.Configuration()
-        configuration.clock = clock
-        configuration.makeEpoch = { "first" }
-        return ChangeService(adapter: adapter, configuration: configuration)
+        ChangeService(adapter, on: clock) { $0.makeEpoch = { "first" } }
     }
 
     @Test("Pages without a cursor return every document and then the changes")

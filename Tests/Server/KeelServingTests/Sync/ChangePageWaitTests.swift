@@ -17,10 +17,7 @@ struct ChangePageWaitTests {
     private var store: StorageClient { StorageClient(adapter) }
 
     private func service(maximumListeners: Int = 10) -> ChangeService {
-        var configuration = ChangeService.Configuration()
-        configuration.clock = clock
-        configuration.maximumListeners = maximumListeners
-        return ChangeService(adapter: adapter, configuration: configuration)
+        ChangeService(adapter, on: clock) { $0.maximumListeners = maximumListeners }
     }
 
     private func position(_ service: ChangeService) async throws -> String {
@@ -77,9 +74,7 @@ struct ChangePageWaitTests {
     @Test("A wait for a query reads nothing for changes of other collections", arguments: scopes)
     func others(query: String) async throws {
         let recorded = adapter.recorded()
-        var configuration = ChangeService.Configuration()
-        configuration.clock = clock
-        let service = ChangeService(adapter: recorded, configuration: configuration)
+        let service = ChangeService(recorded, on: clock)
         let cursor = try await position(service)
         recorded.forget()
         let encoded = query.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""

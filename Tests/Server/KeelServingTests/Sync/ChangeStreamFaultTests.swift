@@ -14,9 +14,7 @@ struct ChangeStreamFaultTests {
     private let clock = TestClock()
 
     private func service(_ adapter: any StorageAdapter) -> ChangeService {
-        var configuration = ChangeService.Configuration()
-        configuration.clock = clock
-        return ChangeService(adapter: adapter, configuration: configuration)
+        ChangeService(adapter, on: clock)
     }
 
     @Test("The shared reader retries, and no listener misses a change")

@@ -17,10 +17,7 @@ struct ChangeStreamLimitTests {
     private func service(
         _ change: (inout ChangeService.Configuration) -> Void = { _ in }
     ) -> ChangeService {
-        var configuration = ChangeService.Configuration()
-        configuration.clock = clock
-        change(&configuration)
-        return ChangeService(adapter: adapter, configuration: configuration)
+        ChangeService(adapter, on: clock, change)
     }
 
     /// Advances the clock by a number of beats.

@@ -19,10 +19,7 @@ struct ChangeStreamQueryTests {
     private func service(
         _ change: (inout ChangeService.Configuration) -> Void = { _ in }
     ) -> ChangeService {
-        var configuration = ChangeService.Configuration()
-        configuration.clock = TestClock()
-        change(&configuration)
-        return ChangeService(adapter: adapter, configuration: configuration)
+        ChangeService(adapter, change)
     }
 
     private func set(_ id: String, owner: String) async throws {

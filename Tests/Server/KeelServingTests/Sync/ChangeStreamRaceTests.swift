@@ -16,10 +16,9 @@ struct ChangeStreamRaceTests {
     )
     func races(seed: UInt64) async throws {
         let adapter = InMemoryStorageAdapter()
-        var configuration = ChangeService.Configuration()
-        configuration.clock = TestClock()
-        configuration.mostBufferedBytes = seed.isMultiple(of: 2) ? 2_000 : 1 << 20
-        let service = ChangeService(adapter: adapter, configuration: configuration)
+        let service = ChangeService(adapter) {
+            $0.mostBufferedBytes = seed.isMultiple(of: 2) ? 2_000 : 1 << 20
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await Self.write(to: StorageClient(adapter), seed: seed) }
             for listener in UInt64(0)..<8 {

@@ -17,10 +17,7 @@ struct ChangeStreamTests {
     private func service(
         _ change: (inout ChangeService.Configuration) -> Void = { _ in }
     ) -> ChangeService {
-        var configuration = ChangeService.Configuration()
-        configuration.clock = TestClock()
-        change(&configuration)
-        return ChangeService(adapter: adapter, configuration: configuration)
+        ChangeService(adapter, change)
     }
 
     @Test("A stream starts with the current documents and continues with changes")

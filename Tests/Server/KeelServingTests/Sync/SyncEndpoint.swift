@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelHTTP
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import Testing
@@ -23,6 +24,18 @@ struct SyncEndpoint: ServingHandler {
 }
 
 extension ChangeService {
+    /// Creates a service with the time of a test.
+    convenience init(
+        _ adapter: any StorageAdapter,
+        on clock: TestClock = TestClock(),
+        _ change: (inout Configuration) -> Void = { _ in }
+    ) {
+        var configuration = Configuration()
+        configuration.clock = clock
+        change(&configuration)
+        self.init(adapter: adapter, configuration: configuration)
+    }
+
     /// Sends a request for a path below `/sync/all/`.
     func ask(_ path: String, lastEventID: String? = nil) async throws -> HTTPReply {
         var fields = HTTPFields()
