@@ -51,9 +51,7 @@ struct EmptiedStoreTests {
         do throws(RepositoryError) {
             _ = try await world.places.all(.cacheOnly)
             return nil
-        } catch {
-            return error.code
-        }
+        } catch { return error.code }
     }
 
     @Test(

@@ -126,9 +126,7 @@ struct ErrorChainTests {
                 try await RepositoryError.mapping { throw failure }
             }
             return nil
-        } catch {
-            return error.code
-        }
+        } catch { return error.code }
     }
 
     @Test("A single untyped closure maps any failure to the app's error")

@@ -144,9 +144,7 @@ private final class FlawedDataSource: LocalDataSource {
             let found = try all.filter { try predicate.evaluate($0) }
             answers.withLock { $0[name] = found }
             return found
-        } catch {
-            throw DataSourceError(.invalidRequest, cause: error)
-        }
+        } catch { throw DataSourceError(.invalidRequest, cause: error) }
     }
 
     func save(_ elements: [Note]) {

@@ -62,11 +62,7 @@ struct ServerTimeTests {
             headerFields: [.date: "Fri, 15 Jan 2027 10:00:00 GMT"]
         )
         let held = Answer { _ async throws(TransportError) in
-            do {
-                try await gate.pass()
-            } catch {
-                throw TransportError(.cancelled)
-            }
+            do { try await gate.pass() } catch { throw TransportError(.cancelled) }
             return HTTPReply(head: refused, body: .chunks([Array(text.utf8)]))
         }
         let transport = ScriptedHTTPTransport([held, held, Self.object, Self.object])

@@ -24,9 +24,7 @@ struct LocalStoreTests {
         do {
             try await call()
             return nil
-        } catch {
-            return (error as? FileStoreError)?.code
-        }
+        } catch { return (error as? FileStoreError)?.code }
     }
 
     @Test("A file that another program created belongs to the store")

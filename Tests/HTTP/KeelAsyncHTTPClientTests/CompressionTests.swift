@@ -155,9 +155,7 @@ struct CompressionTests {
             do throws(NetworkError) {
                 _ = try await client.download(from: GetItems())
                 return TransportError.Code?.none
-            } catch {
-                return error.transportError?.code
-            }
+            } catch { return error.transportError?.code }
         }
         #expect(code == .decompressionLimit)
         let count = try await run([UInt8](repeating: 0x20, count: 8 << 20)) { client, _ in

@@ -45,9 +45,7 @@ struct ExchangeTests {
                 do throws(NetworkError) {
                     _ = try await client.request(GetItem())
                     return NetworkError?.none
-                } catch {
-                    return error
-                }
+                } catch { return error }
             }
         }
         #expect(error?.code == code)
@@ -357,9 +355,7 @@ struct ExchangeTests {
                 do throws(TransportError) {
                     _ = try await transport.send(call)
                     return nil
-                } catch {
-                    return error
-                }
+                } catch { return error }
             }()
             for await _ in reached {}
             await transport.shutdown()

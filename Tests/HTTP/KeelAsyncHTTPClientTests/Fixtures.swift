@@ -60,9 +60,7 @@ extension AsyncHTTPClientTransport {
         do throws(TransportError) {
             _ = try await send(call).body.collect(upTo: 1 << 20)
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 }
 #endif

@@ -158,9 +158,7 @@ struct ProxyTests {
         do {
             _ = try await ask(server, through: proxy, within: connectTimeout)
             return nil
-        } catch {
-            return error as? TransportError
-        }
+        } catch { return error as? TransportError }
     }
 }
 #endif

@@ -73,9 +73,7 @@ struct TransferTests {
                 let handle = try FileHandle(forWritingTo: file)
                 try handle.truncate(atOffset: length)
                 try handle.close()
-            } catch {
-                throw TransportError(.unknown, cause: error)
-            }
+            } catch { throw TransportError(.unknown, cause: error) }
             return try await next(call)
         }
     }
@@ -96,9 +94,7 @@ struct TransferTests {
                     do throws(NetworkError) {
                         _ = try await client.upload(.file(file), to: GetItem())
                         return NetworkError?.none
-                    } catch {
-                        return error
-                    }
+                    } catch { return error }
                 }
             }
             #expect(error?.code == .file)

@@ -175,9 +175,7 @@ struct ImpatientLayer: HTTPMiddleware {
             group.addTask {
                 do throws(TransportError) {
                     return .success(try await next(upload))
-                } catch {
-                    return .failure(error)
-                }
+                } catch { return .failure(error) }
             }
             group.addTask {
                 try? await clock.sleep(for: StackLife.limit)
@@ -204,9 +202,7 @@ struct DeafLayer: HTTPMiddleware {
         let task = Task { () async -> Result<HTTPReply, TransportError> in
             do throws(TransportError) {
                 return .success(try await next(call))
-            } catch {
-                return .failure(error)
-            }
+            } catch { return .failure(error) }
         }
         return try await task.value.get()
     }

@@ -316,9 +316,7 @@ final class CacheUsersLife: Sendable {
                 result = response.cacheResult
                 text = String(decoding: response.body, as: UTF8.self)
             }
-        } catch {
-            return
-        }
+        } catch { return }
         var users = truths[index].since(start.0)
         let isOverlapping = users.count > 1
         if plan.options.authentication == .none { users = [] }

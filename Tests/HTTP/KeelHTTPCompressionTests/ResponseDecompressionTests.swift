@@ -34,9 +34,7 @@ private func failure(_ reply: HTTPReply) async -> TransportError.Code? {
     do throws(TransportError) {
         _ = try await reply.body.collect(upTo: 64 * 1024 * 1024)
         return nil
-    } catch {
-        return error.code
-    }
+    } catch { return error.code }
 }
 
 @Suite("Response decompression", .timeLimit(.minutes(2)))

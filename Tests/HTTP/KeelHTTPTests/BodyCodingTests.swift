@@ -186,9 +186,7 @@ struct BodyCodingTests {
             do throws(NetworkError) {
                 _ = try response.value(as: Day.self)
                 return nil
-            } catch {
-                return error.code
-            }
+            } catch { return error.code }
         }
         #expect(code(response) == .decoding)
         #expect(code(empty) == .noData)

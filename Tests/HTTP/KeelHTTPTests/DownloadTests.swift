@@ -117,9 +117,7 @@ struct DownloadTests {
             do throws(NetworkError) {
                 try await client.download(from: GetFilm(), to: place)
                 return nil
-            } catch {
-                return error
-            }
+            } catch { return error }
         }
         for await _ in stalled {}
         #expect(folder.names.count == 1)

@@ -47,9 +47,7 @@ struct EventReconnectionTests {
                     log.withLock { $0.append(Self.text(update)) }
                 }
                 return nil
-            } catch {
-                return error
-            }
+            } catch { return error }
         }
         return (log.withLock { $0 }, error)
     }

@@ -71,9 +71,7 @@ struct JSONNamesTests {
         do {
             _ = try decode(type, json)
             return false
-        } catch DecodingError.valueNotFound {
-            return isNull
-        }
+        } catch DecodingError.valueNotFound { return isNull }
     }
 
     @Test("Dictionary keys are data and stay unchanged at any depth")

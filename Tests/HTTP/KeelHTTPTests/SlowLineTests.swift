@@ -24,9 +24,7 @@ private struct SlowLine: HTTPTransportDouble {
         let limit = call.timeouts.firstByte ?? .seconds(1 << 30)
         do {
             try await clock.sleep(for: min(time, limit))
-        } catch {
-            throw TransportError(.cancelled)
-        }
+        } catch { throw TransportError(.cancelled) }
         guard time <= limit else { throw TransportError(.responseTimeout) }
         return HTTPReply(head: HTTPResponse(status: .ok))
     }

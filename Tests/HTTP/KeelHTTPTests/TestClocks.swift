@@ -62,8 +62,6 @@ final class GateClock: Clock, Sendable {
     func wait() async throws(TransportError) {
         do {
             try await sleep(until: TestInstant(), tolerance: nil)
-        } catch {
-            throw TransportError(.cancelled)
-        }
+        } catch { throw TransportError(.cancelled) }
     }
 }

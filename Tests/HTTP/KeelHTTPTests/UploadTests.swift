@@ -317,11 +317,7 @@ private struct StepwiseTransport: HTTPTransportDouble {
         guard var pieces = try await call.body?.open().makeAsyncIterator() else {
             throw TransportError(.unknown)
         }
-        do {
-            try await read(&pieces)
-        } catch {
-            throw TransportError(.unknown, cause: error)
-        }
+        do { try await read(&pieces) } catch { throw TransportError(.unknown, cause: error) }
         return HTTPReply(head: HTTPResponse(status: .ok))
     }
 }

@@ -17,11 +17,7 @@ private struct BusyTransport: HTTPTransportDouble {
     let features: HTTPTransportFeatures = [.streamingUpload]
 
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        do {
-            try await gate.pass()
-        } catch {
-            throw TransportError(.cancelled)
-        }
+        do { try await gate.pass() } catch { throw TransportError(.cancelled) }
         _ = try await call.body?.open().collect(upTo: .max)
         return HTTPReply(head: HTTPResponse(status: .ok))
     }

@@ -27,9 +27,7 @@ struct FuzzTests {
                 while let event = try receiver.next() { events.append(event) }
             }
             return (events, nil)
-        } catch {
-            return (events, error)
-        }
+        } catch { return (events, error) }
     }
 
     /// Returns a valid stream of random frames.

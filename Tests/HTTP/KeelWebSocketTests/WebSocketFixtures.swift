@@ -5,7 +5,5 @@ func failure(of body: () async throws -> Void) async throws -> WebSocketError? {
     do {
         try await body()
         return nil
-    } catch let error as WebSocketError {
-        return error
-    }
+    } catch let error as WebSocketError { return error }
 }

@@ -24,9 +24,7 @@ struct EncryptedFileTests {
         do {
             _ = try await body()
             return nil
-        } catch {
-            return (error as? FileStoreError)?.code
-        }
+        } catch { return (error as? FileStoreError)?.code }
     }
 
     @Test("The store contains no plaintext, and sizes are those of the plaintext")

@@ -248,9 +248,7 @@ struct StreamingTests {
         do {
             _ = try decrypted(sealed, streams, place: place)
             return false
-        } catch {
-            return (error as? SecurityError)?.code == .decryptionFailed
-        }
+        } catch { return (error as? SecurityError)?.code == .decryptionFailed }
     }
 }
 #endif

@@ -122,9 +122,7 @@ struct ServiceAccountTests {
             ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
                 do throws(CancellationError) {
                     try await gate.pass()
-                } catch {
-                    throw TransportError(.cancelled)
-                }
+                } catch { throw TransportError(.cancelled) }
                 var head = HTTPResponse(status: .ok)
                 head.headerFields[.contentType] = "application/json"
                 let body = #"{"access_token": "one", "expires_in": 3599}"#

@@ -26,9 +26,7 @@ struct CutConnectionTests {
     ) async -> Result<CommitReceipt, StorageError> {
         do throws(StorageError) {
             return try await adapter.commit([batch])[0]
-        } catch {
-            return .failure(error)
-        }
+        } catch { return .failure(error) }
     }
 
     /// Returns how many changes of each note there are after a cursor.

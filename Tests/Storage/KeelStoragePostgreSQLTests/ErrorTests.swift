@@ -70,9 +70,7 @@ struct ErrorTests {
                 do {
                     try connection.run(DatabaseStatement("SELECT pg_notify('', '')"))
                     return nil
-                } catch let failure as DatabaseFailure {
-                    return failure.file
-                }
+                } catch let failure as DatabaseFailure { return failure.file }
             }
             #expect(file == "async.c")
         }

@@ -26,9 +26,7 @@ struct OutboxOutcomeTests {
         do throws(OutboxError) {
             _ = try await makeOutbox().receipt(for: id).server()
             return nil
-        } catch {
-            return error.code
-        }
+        } catch { return error.code }
     }
 
     @Test("A later launch learns whether a write was accepted, discarded or never enqueued")

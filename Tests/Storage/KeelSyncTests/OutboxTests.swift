@@ -99,9 +99,7 @@ struct OutboxTests {
             try transaction.write { batch in
                 do throws(OutboxError) {
                     try outbox.enqueue(.note("c"), in: &batch)
-                } catch {
-                    throw StorageError(.unknown, "\(error)")
-                }
+                } catch { throw StorageError(.unknown, "\(error)") }
             }
         }
         #expect(try await outbox.pending().map(\.id) == ["a", "c"])

@@ -171,9 +171,7 @@ struct CallRecorderTests {
                     do throws(UserServiceError) {
                         try await recorder.record(number)
                         return false
-                    } catch {
-                        return error == .offline
-                    }
+                    } catch { return error == .offline }
                 }
             }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }

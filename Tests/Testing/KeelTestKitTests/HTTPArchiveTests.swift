@@ -105,9 +105,7 @@ struct HTTPArchiveTests {
             do throws(TransportError) {
                 _ = try await replaying.send(call)
                 return "answered"
-            } catch {
-                return "\(error.code): \(error.message)"
-            }
+            } catch { return "\(error.code): \(error.message)" }
         }
         let name = "unknown: The archive has no answer to GET https://example.org"
         #expect(

@@ -147,9 +147,7 @@ struct HTTPDoublesTests {
                     bytes += piece
                 }
                 return (nil, bytes)
-            } catch {
-                return (error.code, bytes)
-            }
+            } catch { return (error.code, bytes) }
         }
         #expect(await send() == (.offline, []))
         #expect(scripted.calls.isEmpty)

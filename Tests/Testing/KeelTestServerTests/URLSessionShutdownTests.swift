@@ -21,9 +21,7 @@ struct URLSessionShutdownTests {
                     var pieces = try await transport.send(call).body.makeAsyncIterator()
                     while try await pieces.next() != nil { hasBegun.change { $0 = true } }
                     return nil
-                } catch {
-                    return error
-                }
+                } catch { return error }
             }
             _ = try await hasBegun.wait { $0 ? true : nil }
             await transport.shutdown()

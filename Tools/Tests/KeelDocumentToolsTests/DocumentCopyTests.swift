@@ -257,9 +257,7 @@ private final class SlowNetwork: ForwardingAdapter {
         }
         do {
             try await meddle(number)
-        } catch {
-            throw StorageError(.unknown, "the meddling failed", cause: error)
-        }
+        } catch { throw StorageError(.unknown, "the meddling failed", cause: error) }
         return page
     }
 }

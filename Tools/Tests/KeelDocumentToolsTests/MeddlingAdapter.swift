@@ -36,9 +36,7 @@ final class MeddlingAdapter: ForwardingAdapter {
     private func act() async throws(StorageError) {
         do {
             try await meddle()
-        } catch {
-            throw StorageError(.unknown, "the meddling failed", cause: error)
-        }
+        } catch { throw StorageError(.unknown, "the meddling failed", cause: error) }
     }
 
     func commit(

@@ -32,9 +32,7 @@ struct HandlerServerTests {
                 var reply = HTTPReply.bytes(.ok, type: "text/plain", body)
                 reply.head.headerFields[.location] = call.head.path
                 return reply
-            } catch {
-                return .text(.badRequest, error.message)
-            }
+            } catch { return .text(.badRequest, error.message) }
         }
     }
 

@@ -122,9 +122,7 @@ struct ServerKillTests {
                             try await storage.setDocument(path, ["number": .integer(Int64(number))])
                             promises.add(path)
                             told.yield()
-                        } catch {
-                            return
-                        }
+                        } catch { return }
                     }
                 }
             }

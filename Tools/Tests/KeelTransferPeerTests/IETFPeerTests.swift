@@ -85,9 +85,7 @@ struct IETFPeerTests {
             async let result = { () async -> Result<ResumableUpload.Receipt, TransferError> in
                 do throws(TransferError) {
                     return .success(try await upload.run())
-                } catch {
-                    return .failure(error)
-                }
+                } catch { return .failure(error) }
             }()
             for _ in 0..<2 {
                 try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))

@@ -67,9 +67,7 @@ struct SuiteRun {
             return .passed
         } catch let failure as Failure {
             return failure.isSetup ? .notSetUp(failure.reason) : .failed(failure.reason)
-        } catch {
-            return .failed("\(error)")
-        }
+        } catch { return .failed("\(error)") }
     }
 
     // MARK: The client

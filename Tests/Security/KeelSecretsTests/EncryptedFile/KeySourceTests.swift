@@ -11,9 +11,7 @@ struct KeySourceTests {
         do {
             _ = try await source.keyEncryptionKey()
             return nil
-        } catch {
-            return (error as? SecretError)?.code
-        }
+        } catch { return (error as? SecretError)?.code }
     }
 
     @Test("A key file is created once, for its owner alone")

@@ -19,9 +19,7 @@ struct ListenHubSimulationTests {
             var simulation = ListenHubSimulation(seed: seed &+ run)
             do {
                 try await simulation.run(steps: Self.steps)
-            } catch {
-                return await report(error, seed: seed &+ run)
-            }
+            } catch { return await report(error, seed: seed &+ run) }
             snapshots += simulation.snapshotCount
             resumptions += simulation.resumptions
             moves += simulation.moves

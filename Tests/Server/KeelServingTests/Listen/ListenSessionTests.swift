@@ -18,9 +18,7 @@ struct ListenSessionTests {
             var simulation = ListenSimulation(seed: seed &+ run)
             do {
                 try await simulation.run(steps: 150)
-            } catch {
-                return await report(error, seed: seed &+ run)
-            }
+            } catch { return await report(error, seed: seed &+ run) }
             snapshots += simulation.client.snapshotCount
             resumptions += simulation.resumptions
             resets += simulation.resets
@@ -43,9 +41,7 @@ struct ListenSessionTests {
             var simulation = ListenSimulation(seed: runSeed, drifts: true)
             do {
                 try await simulation.run(steps: 150)
-            } catch {
-                return await report(error, seed: runSeed, drifts: true)
-            }
+            } catch { return await report(error, seed: runSeed, drifts: true) }
             filters += simulation.client.filterCount
             repetitions += simulation.client.repetitionCount
             run += 1

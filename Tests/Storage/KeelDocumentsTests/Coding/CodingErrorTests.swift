@@ -24,18 +24,14 @@ struct CodingErrorTests {
         do throws(StorageError) {
             _ = try DocumentDecoder().decode(type, from: DocumentBody(fields))
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 
     private func encoding(_ value: some Encodable) -> StorageError? {
         do throws(StorageError) {
             _ = try DocumentEncoder().encode(value)
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 
     private static let good: DocumentFields = [

@@ -157,9 +157,7 @@ struct CommitLineTests {
                 throw StorageError(code, "the store fails")
             }
             return nil
-        } catch {
-            return error.code
-        }
+        } catch { return error.code }
     }
 
     @Test(

@@ -85,9 +85,7 @@ private struct FeedCopy {
     private static func page(_ call: Task<ChangePage, any Error>) async throws -> ChangePage? {
         do {
             return try await call.value
-        } catch let error as StorageError where error.code == .cancelled {
-            return nil
-        }
+        } catch let error as StorageError where error.code == .cancelled { return nil }
     }
 
     private mutating func take(_ page: ChangePage) {

@@ -107,8 +107,6 @@ func storageError(of body: () async throws -> Void) async -> StorageError? {
     do {
         try await body()
         return nil
-    } catch {
-        return error as? StorageError
-    }
+    } catch { return error as? StorageError }
 }
 #endif

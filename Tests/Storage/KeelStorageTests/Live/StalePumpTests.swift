@@ -85,8 +85,6 @@ private final class HeldChanges: ForwardingStorageAdapter {
             } onCancel: {
                 isCancelled.open()
             }
-        } catch {
-            throw StorageError(.unknown, "the held call failed", cause: error)
-        }
+        } catch { throw StorageError(.unknown, "the held call failed", cause: error) }
     }
 }

@@ -206,7 +206,5 @@ func refusal(of record: AnalyticsRecord, by destination: any AnalyticsDestinatio
     do throws(AnalyticsRejection) {
         _ = try destination.size(of: record)
         return nil
-    } catch {
-        return error.reason
-    }
+    } catch { return error.reason }
 }

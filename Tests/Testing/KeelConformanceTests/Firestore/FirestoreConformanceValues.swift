@@ -49,9 +49,7 @@ extension VectorValue {
     func compared() throws -> DocumentValue {
         do {
             return try element()
-        } catch Inexpressible.sentinelInArray {
-            throw Inexpressible.sentinelInQuery
-        }
+        } catch Inexpressible.sentinelInArray { throw Inexpressible.sentinelInQuery }
     }
 
     /// Returns the change of a field that a sentinel requests; nil for a value.

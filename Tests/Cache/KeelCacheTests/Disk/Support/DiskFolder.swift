@@ -88,7 +88,5 @@ func cacheError(of body: () async throws -> Void) async -> CacheError? {
     do {
         try await body()
         return nil
-    } catch {
-        return error as? CacheError
-    }
+    } catch { return error as? CacheError }
 }
