@@ -58,10 +58,10 @@ struct CommitMethodTests {
         "A commit that changes nothing is later than the state before, and earlier than the next one"
     )
     func timeWithoutChanges() async throws {
-        let first = try await served.send(.post, ":commit", Served.commit("a/1", n: 1))
+        let first = try await served.commit("a/1", n: 1)
         let nothing = "{\"writes\":[{\"delete\":\"\(Served.name("a/none"))\"}]}"
         let second = try await served.send(.post, ":commit", nothing)
-        let third = try await served.send(.post, ":commit", Served.commit("a/1", n: 2))
+        let third = try await served.commit("a/1", n: 2)
         let times = try [first, second, third].map { answer in
             try #require(answer.json["commitTime"]?.text.flatMap(FirestoreTime.time))
         }

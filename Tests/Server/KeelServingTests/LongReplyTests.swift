@@ -242,11 +242,7 @@ struct LongReplyTests {
         #expect(ids(answer).count == Self.count)
         #expect(store.reads.count == 1)
         try await served.set("a/01400", n: 0)
-        let commit = try await served.send(
-            .post,
-            ":commit",
-            Served.commit("b/1", n: 1, transaction: token)
-        )
+        let commit = try await served.commit("b/1", n: 1, in: token)
         #expect(commit.error == "ABORTED")
     }
 

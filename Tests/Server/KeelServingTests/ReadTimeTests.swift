@@ -57,8 +57,7 @@ struct ReadTimeTests {
         for (number, leap) in leaps.enumerated() {
             wall.move(by: leap * Self.year + 60)
             for n in 0..<2 {
-                let commit = Served.commit("a/\(number)", n: n)
-                let written = try await served.send(.post, ":commit", commit)
+                let written = try await served.commit("a/\(number)", n: n)
                 times += try [time(written.json["commitTime"])]
                 for (method, body) in [
                     (":runQuery", query), (":batchGet", names), (":runAggregationQuery", count),

@@ -209,7 +209,7 @@ struct RequestRefusalTests {
         #expect(get.error == "INVALID_ARGUMENT")
         let patch = try await served.set(path, n: 1)
         #expect(patch.error == "INVALID_ARGUMENT")
-        let commit = try await served.send(.post, ":commit", Served.commit(path, n: 1))
+        let commit = try await served.commit(path, n: 1)
         #expect(commit.error == "INVALID_ARGUMENT")
         let batch = #"{"documents":["\#(Served.name(path))"]}"#
         let read = try await served.send(.post, ":batchGet", batch)

@@ -14,14 +14,9 @@ struct ServedTransactionTests {
         try await served.set("a/1", n: 1)
         let token = try await served.begin()
         _ = try await served.read("a/1", in: token)
-        let body = Served.commit("a/1", n: 2, transaction: token)
-        let answer = try await served.send(.post, ":commit", body)
+        let answer = try await served.commit("a/1", n: 2, in: token)
         #expect(answer.status == 200)
-        let again = try await served.send(
-            .post,
-            ":commit",
-            Served.commit("a/2", n: 3, transaction: token)
-        )
+        let again = try await served.commit("a/2", n: 3, in: token)
         #expect(again.status == 409)
         #expect(again.error == "ABORTED")
     }
@@ -34,11 +29,7 @@ struct ServedTransactionTests {
             let token = try await served.begin(#"{"readWrite":{}}"#)
             _ = try await served.read(path, in: token)
             try await served.set(path, n: 7)
-            let answer = try await served.send(
-                .post,
-                ":commit",
-                Served.commit("a/2", n: 2, transaction: token)
-            )
+            let answer = try await served.commit("a/2", n: 2, in: token)
             #expect(answer.status == 409)
             #expect(answer.error == "ABORTED")
             #expect(answer.reason == "conflict")
@@ -76,8 +67,7 @@ struct ServedTransactionTests {
                 }
             #expect(answer.status == (kind == "get" ? 404 : 200))
             try await served.set("a/\(number)", n: number)
-            let commit = Served.commit("b/1", n: 2, transaction: token)
-            let aborted = try await served.send(.post, ":commit", commit)
+            let aborted = try await served.commit("b/1", n: 2, in: token)
             #expect(aborted.error == "ABORTED", "\(kind)")
         }
     }
@@ -93,11 +83,7 @@ struct ServedTransactionTests {
             """#
         let found = try await served.send(.post, ":runQuery", query)
         let token = try #require(found.json.elements?.first?["transaction"]?.text)
-        let committed = try await served.send(
-            .post,
-            ":commit",
-            Served.commit("a/2", n: 2, transaction: token)
-        )
+        let committed = try await served.commit("a/2", n: 2, in: token)
         #expect(committed.status == 200)
         let get = #"{"documents":["\#(Served.name("a/2"))"],"newTransaction":{"readOnly":{}}}"#
         let read = try await served.send(.post, ":batchGet", get)
@@ -114,8 +100,7 @@ struct ServedTransactionTests {
     func readOnly() async throws {
         let served = Served()
         let token = try await served.begin(#"{"readOnly":{}}"#)
-        let body = Served.commit("a/1", n: 1, transaction: token)
-        let answer = try await served.send(.post, ":commit", body)
+        let answer = try await served.commit("a/1", n: 1, in: token)
         #expect(answer.error == "INVALID_ARGUMENT")
         let past = #"{"options":{"readOnly":{"readTime":"2026-01-01T00:00:00Z"}}}"#
         let refused = try await served.send(.post, ":beginTransaction", past)
@@ -130,8 +115,7 @@ struct ServedTransactionTests {
         let rolledBack = try await served.send(.post, ":rollback", #"{"transaction":"\#(second)"}"#)
         #expect(rolledBack.json == .object([]))
         for token in [first, second] {
-            let body = Served.commit("a/1", n: 1, transaction: token)
-            let answer = try await served.send(.post, ":commit", body)
+            let answer = try await served.commit("a/1", n: 1, in: token)
             #expect(answer.error == "ABORTED")
             let read = try await served.read("a/1", in: token)
             #expect(read.error == "ABORTED")
@@ -143,8 +127,7 @@ struct ServedTransactionTests {
     @Test("An invalid token is permanently rejected", arguments: ["x", "aGVsbG8=", "%"])
     func garbage(token: String) async throws {
         let served = Served()
-        let body = Served.commit("a/1", n: 1, transaction: token)
-        let answer = try await served.send(.post, ":commit", body)
+        let answer = try await served.commit("a/1", n: 1, in: token)
         #expect(answer.error == "INVALID_ARGUMENT")
         let begun = try await served.send(
             .post,
@@ -159,11 +142,7 @@ struct ServedTransactionTests {
         let served = Served { $0.transactionLifetime = .seconds(150) }
         let idle = try await served.begin()
         await served.clock.advance(by: .seconds(61))
-        let late = try await served.send(
-            .post,
-            ":commit",
-            Served.commit("a/1", n: 1, transaction: idle)
-        )
+        let late = try await served.commit("a/1", n: 1, in: idle)
         #expect(late.error == "ABORTED")
         let busy = try await served.begin()
         for _ in 0..<3 {

@@ -39,10 +39,8 @@ struct SharedTransactionTests {
         let token = try await servers[0].begin()
         let read = try await servers[1].send(.post, ":batchGet", Self.get("a/1", in: token))
         #expect(read.status == 200)
-        let commit = Served.commit("a/2", n: 2, transaction: token)
-        #expect(try await servers[2].send(.post, ":commit", commit).status == 200)
-        let other = Served.commit("a/2", n: 3, transaction: token)
-        let second = try await servers[0].send(.post, ":commit", other)
+        #expect(try await servers[2].commit("a/2", n: 2, in: token).status == 200)
+        let second = try await servers[0].commit("a/2", n: 3, in: token)
         #expect(second.error == "ABORTED")
     }
 
@@ -79,8 +77,7 @@ struct SharedTransactionTests {
             }
         #expect(answer.status == (kind == "missing" ? 404 : 200))
         try await servers[1].set(kind == "get" ? "a/1" : "a/2", n: 7)
-        let commit = Served.commit("b/1", n: 2, transaction: token)
-        let aborted = try await servers[2].send(.post, ":commit", commit)
+        let aborted = try await servers[2].commit("b/1", n: 2, in: token)
         #expect(aborted.error == "ABORTED")
         #expect(try await number("b/1") == nil)
         #expect(adapter.recordCount == 0)
@@ -112,8 +109,7 @@ struct SharedTransactionTests {
         ])
         let lost = try await Served(failing).send(.post, ":commit", body)
         #expect(lost.error == "UNAVAILABLE")
-        let other = Served.commit("a/1", n: 9, transaction: token)
-        let replaced = try await servers[1].send(.post, ":commit", other)
+        let replaced = try await servers[1].commit("a/1", n: 9, in: token)
         #expect(replaced.error == "ABORTED")
         let again = try await servers[1].send(.post, ":commit", body)
         #expect(again.status == 200)
@@ -125,8 +121,7 @@ struct SharedTransactionTests {
         let token = try await servers[0].begin()
         _ = try await servers[1].send(.post, ":batchGet", Self.get("a/1", in: token))
         adapter.loseRecords()
-        let commit = Served.commit("a/2", n: 2, transaction: token)
-        let aborted = try await servers[2].send(.post, ":commit", commit)
+        let aborted = try await servers[2].commit("a/2", n: 2, in: token)
         #expect(aborted.error == "ABORTED")
         #expect(try await number("a/2") == nil)
     }
@@ -139,8 +134,7 @@ struct SharedTransactionTests {
         let second = try await servers[1].send(.post, ":commit", body)
         #expect(first.status == 200)
         #expect(second.bytes == first.bytes)
-        let other = Served.commit("a/1", n: 9, transaction: token)
-        let replaced = try await servers[2].send(.post, ":commit", other)
+        let replaced = try await servers[2].commit("a/1", n: 9, in: token)
         #expect(replaced.error == "ABORTED")
         #expect(try await number("a/1") == 2)
     }

@@ -104,8 +104,7 @@ struct TransactionMomentTests {
         going.finish()
         #expect(try await first.value.status == 200)
         try await served.set("b/1", n: 2)
-        let commit = Served.commit("a/3", n: 1, transaction: token)
-        #expect(try await served.send(.post, ":commit", commit).status == 200)
+        #expect(try await served.commit("a/3", n: 1, in: token).status == 200)
     }
 
     @Test("Many concurrent reads of a transaction are consistent and not aborted by writes")

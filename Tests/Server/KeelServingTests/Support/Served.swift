@@ -90,6 +90,11 @@ struct Served {
         return try await Answer(reply)
     }
 
+    /// Commits a write that sets a number.
+    func commit(_ path: String, n: Int, in token: String? = nil) async throws -> Answer {
+        try await send(.post, ":commit", Self.commit(path, n: n, transaction: token))
+    }
+
     /// Stores a document with a number.
     @discardableResult
     func set(_ path: String, n: Int) async throws -> Answer {
