@@ -87,11 +87,8 @@ struct DocumentMethodTests {
 
     @Test("Conditions of patches and deletions are checked")
     func conditions() async throws {
-        let missing = try await served.send(
-            .patch,
-            "/a/1?currentDocument.exists=true",
-            #"{"fields":{}}"#
-        )
+        let place = "/a/1?currentDocument.exists=true"
+        let missing = try await served.send(.patch, place, #"{"fields":{}}"#)
         #expect(missing.error == "NOT_FOUND")
         let stored = try await served.set("a/1", n: 1)
         let time = try #require(stored.json["updateTime"]?.text)
@@ -140,10 +137,8 @@ struct DocumentMethodTests {
         var names: [String] = []
         var token = ""
         repeat {
-            let page = try await served.send(
-                .get,
-                "/a?pageSize=3\(parameters)&pageToken=\(token)&mask.fieldPaths=x"
-            )
+            let place = "/a?pageSize=3\(parameters)&pageToken=\(token)&mask.fieldPaths=x"
+            let page = try await served.send(.get, place)
             let documents = try #require(page.json["documents"]?.elements)
             #expect(documents.count <= 3)
             names += documents.compactMap { $0["name"]?.text?.split(separator: "/").last }.map(

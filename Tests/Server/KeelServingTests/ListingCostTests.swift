@@ -63,10 +63,8 @@ struct ListingCostTests {
                 var all: [String] = []
                 for _ in 0..<3 {
                     let before = store.examined
-                    let answer = try await served.send(
-                        .get,
-                        "/users?showMissing=true&pageSize=10\(order)&pageToken=\(token)"
-                    )
+                    let place = "/users?showMissing=true&pageSize=10\(order)&pageToken=\(token)"
+                    let answer = try await served.send(.get, place)
                     all += names(answer)
                     token = answer.json["nextPageToken"]?.text ?? ""
                     pages.append(store.examined - before)

@@ -97,11 +97,8 @@ struct PointInTimeTests {
         let time = try await set("a/1", n: 1)
         let token = try await served.begin(#"{"readOnly":{"readTime":"\#(time)"}}"#)
         _ = try await set("a/1", n: 2)
-        let found = try await served.send(
-            .post,
-            ":runQuery",
-            query(nil, #","transaction":"\#(token)""#)
-        )
+        let place = ":runQuery"
+        let found = try await served.send(.post, place, query(nil, #","transaction":"\#(token)""#))
         let document = found.json.elements?.first?["document"]
         #expect(document?["fields"]?["n"]?["integerValue"]?.text == "1")
         let end = #"{"writes":[],"transaction":"\#(token)"}"#

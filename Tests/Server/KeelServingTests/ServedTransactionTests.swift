@@ -129,11 +129,8 @@ struct ServedTransactionTests {
         let served = Served()
         let answer = try await served.commit("a/1", n: 1, in: token)
         #expect(answer.error == "INVALID_ARGUMENT")
-        let begun = try await served.send(
-            .post,
-            ":beginTransaction",
-            #"{"options":{"readWrite":{"retryTransaction":"\#(token)"}}}"#
-        )
+        let body = #"{"options":{"readWrite":{"retryTransaction":"\#(token)"}}}"#
+        let begun = try await served.send(.post, ":beginTransaction", body)
         #expect(begun.error == "INVALID_ARGUMENT")
     }
 

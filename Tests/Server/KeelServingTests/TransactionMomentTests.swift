@@ -28,11 +28,8 @@ struct TransactionMomentTests {
         let list = try await served.send(.get, "/a?transaction=\(token)")
         #expect(list.json["documents"]?.elements?.count == 1)
         let query = #""structuredQuery":{"from":[{"collectionId":"a"}]}"#
-        let found = try await served.send(
-            .post,
-            ":runQuery",
-            #"{\#(query),"transaction":"\#(token)"}"#
-        )
+        let body = #"{\#(query),"transaction":"\#(token)"}"#
+        let found = try await served.send(.post, ":runQuery", body)
         #expect(found.json.elements?.count { $0["document"] != nil } == 1)
         let counted = try await served.send(
             .post,

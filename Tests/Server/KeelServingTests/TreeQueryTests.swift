@@ -21,11 +21,8 @@ struct TreeQueryTests {
     }
 
     private func found(_ query: String, below parent: String = "") async throws -> [String] {
-        let answer = try await served.send(
-            .post,
-            "\(parent):runQuery",
-            #"{"structuredQuery":\#(query)}"#
-        )
+        let body = #"{"structuredQuery":\#(query)}"#
+        let answer = try await served.send(.post, "\(parent):runQuery", body)
         #expect(answer.status == 200)
         let root = Served.name("").count
         return (answer.json.elements ?? []).compactMap { element in
