@@ -178,10 +178,8 @@ struct RedactorTests {
     @Test("A query can be kept except for sensitive items, or dropped")
     func queryRules() {
         let url = "https://example.org/a?q=pizza&api_key=1&mail=ada%40example.org"
-        #expect(
-            Redactor(query: .sensitive).redactURL(url)
-                == "https://example.org/a?q=pizza&api_key=redacted&mail=redacted"
-        )
+        let shown = Redactor(query: .sensitive).redactURL(url)
+        #expect(shown == "https://example.org/a?q=pizza&api_key=redacted&mail=redacted")
         #expect(Redactor(query: .whole).redactURL(url) == "https://example.org/a")
     }
 

@@ -55,14 +55,10 @@ struct SignatureTests {
             rules: signer.rules
         )
         #expect(try inHeader.text == vector.expected("header-canonical-request"))
-        #expect(
-            try inHeader.stringToSign(time, scope: signer.scope(time))
-                == vector.expected("header-string-to-sign")
-        )
-        #expect(
-            try signer.sign(inHeader, by: credentials, at: time).signature
-                == vector.expected("header-signature")
-        )
+        let text = try inHeader.stringToSign(time, scope: signer.scope(time))
+        #expect(try text == vector.expected("header-string-to-sign"))
+        let signature = try signer.sign(inHeader, by: credentials, at: time).signature
+        #expect(try signature == vector.expected("header-signature"))
         // In the query.
         let names = Set(vector.fields.map { $0.name.lowercased() }).sorted()
         var items =

@@ -325,10 +325,8 @@ struct BearerAuthorizationTests {
     func encodesBasic() throws {
         let pair = BasicCredentials(user: "Aladdin", password: "open sesame")
         #expect(pair?.authorization == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
-        #expect(
-            BasicCredentials(user: "test", password: "123£")?.authorization
-                == "Basic dGVzdDoxMjPCow=="
-        )
+        let field = BasicCredentials(user: "test", password: "123£")?.authorization
+        #expect(field == "Basic dGVzdDoxMjPCow==")
         #expect(BasicCredentials(user: "a:b", password: "c") == nil)
         #expect(BasicCredentials(user: "a:\u{301}b", password: "c") == nil)
         #expect(BasicCredentials(user: "a", password: "b\nc") == nil)

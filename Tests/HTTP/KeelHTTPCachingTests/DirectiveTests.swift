@@ -107,10 +107,8 @@ struct DirectiveTests {
 
     @Test("A list is split at commas outside quoted strings, and its members are trimmed")
     func splitsLists() {
-        #expect(
-            FieldList.members(#"a, "b, c" ,\#té ,, d\,e , "x\", y",,"#)
-                == ["a", #""b, c""#, "é", #"d\"#, "e", #""x\", y""#]
-        )
+        let members = FieldList.members(#"a, "b, c" ,\#té ,, d\,e , "x\", y",,"#)
+        #expect(members == ["a", #""b, c""#, "é", #"d\"#, "e", #""x\", y""#])
         #expect(FieldList.members([" \t", "", "ä é ", #"a, "b, c"#]) == ["ä é", "a", #""b, c"#])
         #expect(FieldList.split("; a;b ;", at: UInt8(ascii: ";")) == ["", " a", "b ", ""])
     }

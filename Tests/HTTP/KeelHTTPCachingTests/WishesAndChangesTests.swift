@@ -28,10 +28,8 @@ struct WishesAndChangesTests {
         #expect(outcome.text == "old")
         #expect(outcome.result == .stale(.offline))
         #expect(outcome.fields[.age] == "3600")
-        #expect(
-            HTTPField.Name("Cache-Status").map { outcome.fields[$0] }
-                == "keel; fwd=stale; ttl=-3540; detail=unreachable"
-        )
+        let status = HTTPField.Name("Cache-Status").map { outcome.fields[$0] }
+        #expect(status == "keel; fwd=stale; ttl=-3540; detail=unreachable")
     }
 
     @Test(

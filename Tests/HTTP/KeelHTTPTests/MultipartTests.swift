@@ -92,10 +92,8 @@ struct MultipartTests {
     )
     func escapesNames(name: String, field: String, filename: String) async throws {
         let sent = try await send(MultipartForm([.bytes(name, [1], filename: name)]))
-        #expect(
-            sent.parts.first?.headers["content-disposition"]
-                == "form-data; name=\"\(field)\"; filename=\"\(filename)\""
-        )
+        let disposition = sent.parts.first?.headers["content-disposition"]
+        #expect(disposition == "form-data; name=\"\(field)\"; filename=\"\(filename)\"")
     }
 
     @Test("A form's length is known and its body replayable only if this holds for every part")

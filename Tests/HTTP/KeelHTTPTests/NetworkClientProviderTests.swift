@@ -58,10 +58,8 @@ struct NetworkClientProviderTests {
         try await client.post("/x", body: .form(["a": "b"]))
         try await client.post("/x")
         try await client.put("/x", query: ["a": "b"])
-        #expect(
-            transport.calls.map(\.head.method)
-                == [.post, .put, .patch, .delete, .post, .post, .put]
-        )
+        let methods = transport.calls.map(\.head.method)
+        #expect(methods == [.post, .put, .patch, .delete, .post, .post, .put])
         #expect(transport.calls[0].text == #"{"userName":"ann"}"#)
         #expect(transport.calls[4].text == "a=b")
         #expect(transport.calls[5].body == [])

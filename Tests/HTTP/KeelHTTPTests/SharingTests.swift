@@ -394,16 +394,12 @@ struct SharingTests {
         let client = try makeClient(transport) {
             $0.retry = .attempts(3)
             $0.retry.jitter = { 0 }
-            $0.middleware = [
-                IdempotencyKeyMiddleware { "key-\(number.next())" }
-            ]
+            $0.middleware = [IdempotencyKeyMiddleware { "key-\(number.next())" }]
         }
         for _ in 1...2 { let _: EmptyResponse = try await client.post("/x", body: ["a": 1]) }
         let _: EmptyResponse = try await client.get("/x")
-        #expect(
-            transport.calls.map { $0.head.headerFields[.idempotencyKey] }
-                == ["key-1", "key-1", "key-1", "key-2", nil]
-        )
+        let keys = transport.calls.map { $0.head.headerFields[.idempotencyKey] }
+        #expect(keys == ["key-1", "key-1", "key-1", "key-2", nil])
         #expect(IdempotencyKeyMiddleware.randomKey() != IdempotencyKeyMiddleware.randomKey())
         #expect(IdempotencyKeyMiddleware.randomKey().count == 38)
     }

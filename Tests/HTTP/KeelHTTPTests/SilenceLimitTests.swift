@@ -80,10 +80,8 @@ struct SilenceLimitTests {
 
         let stream = Witness()
         _ = try await client(stream).stream(Operation())
-        #expect(
-            stream.calls.map(\.timeouts)
-                == [HTTPTimeouts(firstByte: .seconds(20), idle: .seconds(60))]
-        )
+        let timeouts = stream.calls.map(\.timeouts)
+        #expect(timeouts == [HTTPTimeouts(firstByte: .seconds(20), idle: .seconds(60))])
 
         let events = Witness()
         _ = try? await client(events).events(Operation())

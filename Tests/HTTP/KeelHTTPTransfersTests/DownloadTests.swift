@@ -233,10 +233,8 @@ struct DownloadTests {
         let receipt = try await Fixture.download(transport, files).run()
         #expect(files.disk["/disk/film.mp4"] == Self.content)
         #expect(receipt.restarts == 0)
-        #expect(
-            transport.calls.map { $0.head.headerFields[.range] }
-                == [nil, "bytes=4000-", "bytes=9000-", "bytes=20000-"]
-        )
+        let ranges = transport.calls.map { $0.head.headerFields[.range] }
+        #expect(ranges == [nil, "bytes=4000-", "bytes=9000-", "bytes=20000-"])
     }
 
     @Test("A part may claim to end at the largest position")

@@ -125,10 +125,8 @@ struct DamagedDocumentTests {
             revision = number.map(Revision.init(number:))
             #expect(page.changes.contains { $0.path == path })
             let wrong = DocumentWrite(path, .delete, if: .revision(Revision(number: 1)))
-            #expect(
-                await storageError { try await adapter.apply(WriteBatch([wrong])) }?.code
-                    == .conflict
-            )
+            let code = await storageError { try await adapter.apply(WriteBatch([wrong])) }?.code
+            #expect(code == .conflict)
             try await adapter.apply(
                 WriteBatch([DocumentWrite(path, .delete, if: .revision(try #require(revision)))])
             )

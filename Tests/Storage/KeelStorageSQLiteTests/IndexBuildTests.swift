@@ -253,10 +253,8 @@ struct CatalogTests {
         ]
         for path in paths { try await adapter.set(path, ["n": 1]) }
         try await adapter.delete("empty/1")
-        #expect(
-            try await adapter.names(under: nil)
-                == ["a", "users", "users!", "users-old", "users0", "zoo", "\u{10FFFF}"]
-        )
+        let names = try await adapter.names(under: nil)
+        #expect(names == ["a", "users", "users!", "users-old", "users0", "zoo", "\u{10FFFF}"])
         #expect(try await adapter.names(under: "users/1") == ["notes"])
         #expect(try await adapter.names(under: "users/2") == ["drafts", "notes"])
         #expect(try await adapter.names(under: "users/1/notes/1") == ["more"])

@@ -74,10 +74,8 @@ struct AnalyticsIngestTests {
         let answer = try await send([record("first")] + bad + [record("last")])
         #expect(answer.json["accepted"] == ["first", "last"])
         let rejected = answer.json["rejected"]?.elements ?? []
-        #expect(
-            Set(rejected.compactMap { $0["id"]?.text })
-                == ["kind", "name", "user", "a/b", "time", "who", "large"]
-        )
+        let ids = Set(rejected.compactMap { $0["id"]?.text })
+        #expect(ids == ["kind", "name", "user", "a/b", "time", "who", "large"])
         #expect(rejected.allSatisfy { $0["reason"] == "invalid" })
     }
 

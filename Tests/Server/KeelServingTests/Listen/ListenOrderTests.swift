@@ -131,10 +131,8 @@ struct ListenOrderTests {
         effects += session.handle(.page(Session.page(2, [.current(Self.note("red"))])))
         effects += session.handle(.page(Session.page(3, found)))
         #expect(Self.last(effects) == "green")
-        #expect(
-            Session.words(session.handle(.counted(3, 1, at: Session.point(3))))
-                == ["filter 4 1", "read 4", "current [4]", "noChange [] token"]
-        )
+        let words = Session.words(session.handle(.counted(3, 1, at: Session.point(3))))
+        #expect(words == ["filter 4 1", "read 4", "current [4]", "noChange [] token"])
     }
 
     @Test("A resumed target that is compared sends the last states also before the filter")

@@ -90,10 +90,8 @@ struct ProtobufTests {
         writer.string(2, "dropped")
         writer.message(1) { $0.message(2) { $0.string(1, "b") } }
         // The choice of `missing` dropped what came before.
-        #expect(
-            try FirestoreProtobuf.json(writer.bytes[...], of: "BatchGetDocumentsResponse")
-                == ["found": ["fields": ["b": [:]]]]
-        )
+        let message = try FirestoreProtobuf.json(writer.bytes[...], of: "BatchGetDocumentsResponse")
+        #expect(message == ["found": ["fields": ["b": [:]]]])
 
         writer = ProtobufWriter()
         writer.message(4) { $0.string(1, "name") }
@@ -113,10 +111,8 @@ struct ProtobufTests {
         writer.varint(1001, 5)
         writer.raw([0xD5, 0x3E, 1, 2, 3, 4])
         writer.varint(2, 5)
-        #expect(
-            try FirestoreProtobuf.json(writer.bytes[...], of: "BatchGetDocumentsRequest")
-                == ["database": "projects/p"]
-        )
+        let message = try FirestoreProtobuf.json(writer.bytes[...], of: "BatchGetDocumentsRequest")
+        #expect(message == ["database": "projects/p"])
     }
 
     @Test("numbers of a list may be packed or not")

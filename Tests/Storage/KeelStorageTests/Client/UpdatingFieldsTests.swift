@@ -33,10 +33,8 @@ struct UpdatingFieldsTests {
         )
         try await storage.updateDocument("users/1", ["age": 31, "address": ["city": "Bergen"]])
         try await storage.updateDocument("users/1", ["a.b": true])
-        #expect(
-            try await storage.getDocument("users/1").fields()
-                == ["name": "Ann", "age": 31, "address": ["city": "Bergen"], "a.b": true]
-        )
+        let fields = try await storage.getDocument("users/1").fields()
+        #expect(fields == ["name": "Ann", "age": 31, "address": ["city": "Bergen"], "a.b": true])
         // A merge differs in both respects.
         try await storage.mergeDocument("users/1", ["address": ["zip": "5003"]])
         #expect(
