@@ -122,8 +122,7 @@ struct ExchangeTests {
                 async let answer = client.response(to: call)
                 // The time expires only once the exchange is in progress, however slow the machine.
                 for await _ in reached {}
-                await clock.waitForSleepers(1)
-                await clock.advance(by: .milliseconds(200))
+                await clock.advance(by: .milliseconds(200), onceAsleep: 1)
                 let result = await answer
                 // The exchange was canceled rather than abandoned: the server notices.
                 for await _ in hungUp {}
@@ -173,8 +172,7 @@ struct ExchangeTests {
         let result = try await withClient("http://127.0.0.1:9", change) { client in
             async let answer = client.response(to: GetItem(timeout: .milliseconds(200)))
             for await _ in reached {}
-            await clock.waitForSleepers(1)
-            await clock.advance(by: .milliseconds(200))
+            await clock.advance(by: .milliseconds(200), onceAsleep: 1)
             return await answer
         }
         let error = #expect(throws: TransportError.self) { try result.get() }
@@ -212,11 +210,9 @@ struct ExchangeTests {
             try await withClient("http://127.0.0.1:\(port)", change) { client in
                 async let answer = client.response(to: GetItem(timeout: .seconds(20)))
                 for await _ in paused {}
-                await clock.waitForSleepers(1)
-                await clock.advance(by: .seconds(1))
+                await clock.advance(by: .seconds(1), onceAsleep: 1)
                 for await _ in stalling {}
-                await clock.waitForSleepers(1)
-                await clock.advance(by: .seconds(19))
+                await clock.advance(by: .seconds(19), onceAsleep: 1)
                 return await answer
             }
         }

@@ -117,8 +117,7 @@ struct CallRecorderTests {
         await clock.advance(by: .seconds(2))
         #expect(try await first.value == ann)
         let second = Task { try await service.delete(id: "1") }
-        await clock.waitForSleepers()
-        await clock.advance(by: .seconds(3))
+        await clock.advance(by: .seconds(3), onceAsleep: 1)
         await #expect(throws: UserServiceError.offline) { try await second.value }
         service.calls.script([.delay(.seconds(1), then: .delay(.seconds(1), then: .answer(true)))])
         #expect(try service.isKnown(id: "7"))
