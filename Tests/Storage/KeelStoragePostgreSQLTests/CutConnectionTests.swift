@@ -151,9 +151,7 @@ struct CutConnectionTests {
         let error = await #expect(throws: StorageError.self) {
             try await adapter.maintaining { snapshot, _ in
                 // After a cut, the work runs again.
-                guard runs.next() == 1 else {
-                    throw StorageError(.busy, "the second run fails")
-                }
+                guard runs.next() == 1 else { throw StorageError(.busy, "the second run fails") }
                 // Only for the COMMIT: what comes before it may take longer on a busy machine.
                 if loss == .silence { snapshot.connection.answerLimit = .milliseconds(100) }
             }

@@ -294,9 +294,7 @@ struct ServerFleetTests {
             )
             configuration.timeout = .seconds(600)
             let sessions = SessionCount(transport)
-            let storage = StorageClient(
-                FirestoreStorageAdapter(configuration, transport: sessions)
-            )
+            let storage = StorageClient(FirestoreStorageAdapter(configuration, transport: sessions))
             try await storage.setDocument("notes/1", ["n": 0])
             var snapshots = storage.listenToDocument("notes/1").makeAsyncIterator()
             #expect(try await snapshots.next()?.document?["n"] == 0)
