@@ -58,11 +58,7 @@ func tests(
     beside standIns: [String]
 ) -> Target {
     let (modules, settings) = beside(standIns)
-    return .testTarget(
-        name: name,
-        dependencies: dependencies + modules,
-        swiftSettings: settings
-    )
+    return .testTarget(name: name, dependencies: dependencies + modules, swiftSettings: settings)
 }
 
 // Keel with stand-ins for Apple's modules, so that the code for Apple's systems is compiled and tested on Linux.
@@ -201,11 +197,7 @@ let package = Package(
             ["KeelConformance", "KeelRepositories"],
             beside: ["CoreData", "SwiftData"]
         ),
-        tests(
-            "DataSourceExampleTests",
-            ["KeelRepositories"],
-            beside: ["CoreData", "SwiftData"]
-        ),
+        tests("DataSourceExampleTests", ["KeelRepositories"], beside: ["CoreData", "SwiftData"]),
         tests(
             "KeychainTests",
             ["Keel", "KeelConformance", "KeelCore", "KeelSecrets"],

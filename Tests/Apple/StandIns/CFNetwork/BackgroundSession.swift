@@ -123,9 +123,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    func inNextProcess(
-        _ release: @escaping @Sendable (URLSessionTask) -> Void
-    ) -> URLSessionTask {
+    func inNextProcess(_ release: @escaping @Sendable (URLSessionTask) -> Void) -> URLSessionTask {
         URLSessionTask(self, release)
     }
 

@@ -103,9 +103,7 @@ private struct Mapped<Input, Downstream: Subscriber>: Subscriber {
         (self.downstream, self.transform) = (downstream, transform)
     }
 
-    func receive(subscription: any Subscription) {
-        downstream.receive(subscription: subscription)
-    }
+    func receive(subscription: any Subscription) { downstream.receive(subscription: subscription) }
 
     func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(transform(input)) }
 

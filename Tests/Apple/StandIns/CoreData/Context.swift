@@ -96,9 +96,7 @@ public final class NSPersistentContainer {
     private var log: [Fetch] = []
     private var failure: (any Error)?
 
-    public init(name: String, managedObjectModel model: NSManagedObjectModel) {
-        self.model = model
-    }
+    public init(name: String, managedObjectModel model: NSManagedObjectModel) { self.model = model }
 
     public func newBackgroundContext() -> NSManagedObjectContext { NSManagedObjectContext(self) }
 

@@ -24,8 +24,7 @@ public enum NSAttributeType: Sendable {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
             (value as? any BinaryInteger).map { Int64($0) }
         case .doubleAttributeType: (value as? any BinaryFloatingPoint).map { Double($0) }
-        case .floatAttributeType:
-            (value as? any BinaryFloatingPoint).map { Double(Float($0)) }
+        case .floatAttributeType: (value as? any BinaryFloatingPoint).map { Double(Float($0)) }
         case .stringAttributeType: value as? String
         case .booleanAttributeType: value as? Bool
         case .dateAttributeType: value as? Date

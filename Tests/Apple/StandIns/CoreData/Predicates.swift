@@ -45,9 +45,7 @@ open class NSPredicate {
             }
         }
         func isAmong(_ object: NSManagedObject) -> Bool {
-            guard let list = constant as? [Any] else {
-                preconditionFailure("IN needs a list.")
-            }
+            guard let list = constant as? [Any] else { preconditionFailure("IN needs a list.") }
             guard let value = object.value(forKey: key) else { return false }
             return list.contains { Order.compare(value, $0) == 0 }
         }

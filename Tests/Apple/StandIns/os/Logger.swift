@@ -49,9 +49,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
 
     public init(stringInterpolation: OSLogInterpolation) { interpolation = stringInterpolation }
 
-    public init(stringLiteral value: String) {
-        interpolation = OSLogInterpolation(text: value)
-    }
+    public init(stringLiteral value: String) { interpolation = OSLogInterpolation(text: value) }
 }
 
 public struct OSLogInterpolation: StringInterpolationProtocol, Sendable {

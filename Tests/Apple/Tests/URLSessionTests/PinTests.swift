@@ -231,7 +231,5 @@ struct PinTests {
     }
 
     @Test("The transport declares pinning, and a client with pins can be created")
-    func feature() throws {
-        #expect(URLSessionTransport().features.contains(.pinning))
-    }
+    func feature() throws { #expect(URLSessionTransport().features.contains(.pinning)) }
 }

@@ -56,8 +56,6 @@ extension App {
 extension Outline {
     /// Returns the outline of an app's windows.
     public convenience init(of app: some App) {
-        self.init { outline in
-            (app.body as? any Window)?.show(in: outline)
-        }
+        self.init { outline in (app.body as? any Window)?.show(in: outline) }
     }
 }

@@ -31,9 +31,7 @@ public final class Outline {
     private let changes: AsyncStream<Void>
 
     /// Renders a view, and records when its inputs change, as SwiftUI does.
-    public convenience init(of view: some View) {
-        self.init { $0.show(view) }
-    }
+    public convenience init(of view: some View) { self.init { $0.show(view) } }
 
     init(showing: @MainActor (Outline) -> Void) {
         let (changes, teller) = AsyncStream.makeStream(of: Void.self)

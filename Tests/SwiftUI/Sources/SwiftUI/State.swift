@@ -1,8 +1,6 @@
 /// A property that the view's owner updates before it reads the view's body.
 @preconcurrency
-public protocol DynamicProperty {
-    mutating func update()
-}
+public protocol DynamicProperty { mutating func update() }
 
 extension DynamicProperty {
     public mutating func update() {}

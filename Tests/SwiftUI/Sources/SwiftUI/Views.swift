@@ -92,10 +92,7 @@ public struct Button<Title: View>: View, BuiltIn {
     private let label: Title
     private let action: @MainActor () -> Void
 
-    public init(
-        action: @escaping @MainActor () -> Void,
-        @ViewBuilder label: () -> Title
-    ) {
+    public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Title) {
         self.action = action
         self.label = label()
     }
