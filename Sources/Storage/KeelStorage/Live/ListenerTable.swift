@@ -110,7 +110,8 @@ package struct ListenerTable: Sendable {
         newcomers = []
         staged = []
         isHasty = false
-        isLost = false
+        // Listeners that were left out may remain.
+        setLost(false)
     }
 
     /// Records the position of a listener's first read.
@@ -212,6 +213,8 @@ package struct ListenerTable: Sendable {
         guard reader == generation else { return false }
         begin(at: position)
         for subscription in subscriptions.values { subscription.reset() }
+        // The position has just been read.
+        setLost(false)
         return true
     }
 

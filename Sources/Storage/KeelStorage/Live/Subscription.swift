@@ -49,6 +49,8 @@ package final class Subscription: Sendable {
             if let failure { return .failure(failure) }
             if needsReset {
                 needsReset = false
+                // The listener's next read reports no outage if it succeeds.
+                deliveredLost = false
                 return .reset
             }
             deliveredLost = isLost

@@ -166,6 +166,47 @@ struct ListenerTableTests {
         }
     }
 
+    @Test("a listener that was left out during an outage is told of its end if all others fail")
+    func lostAlone() throws {
+        let error = StorageError(.permissionDenied, "not yours")
+        var table = ListenerTable()
+        _ = table.activate(table.subscribe(listener(.document("a/1"))).id, at: cursor(1))
+        _ = try next(&table)
+        _ = table.miss(of: table.generation, isLost: true)
+        let late = listener(.document("x/1"))
+        let id = table.subscribe(late).id
+        for isContinued in [true, false] {
+            _ = try next(&table)
+            #expect(table.refuse(error, of: table.generation) == isContinued)
+        }
+        #expect(table.activate(id, at: cursor(1)).startsReader == true)
+        _ = try next(&table)
+        _ = table.deliver(page(2), of: table.generation)
+        #expect(!late.isLost)
+    }
+
+    @Test("a listener that reads again at an expired cursor is told if the outage goes on")
+    func lostAgain() throws {
+        var table = ListenerTable()
+        let mailbox = listener(.document("a/1"))
+        _ = table.activate(table.subscribe(mailbox).id, at: cursor(1))
+        for number in UInt8(2)...3 {
+            _ = try next(&table)
+            _ = table.miss(of: table.generation, isLost: true)
+            guard case .connection? = mailbox.take() else {
+                Issue.record("the listener was told nothing")
+                return
+            }
+            #expect(mailbox.isLost)
+            #expect(table.restart(at: cursor(number), of: table.generation) == true)
+            guard case .reset? = mailbox.take() else {
+                Issue.record("the listener does not read again")
+                return
+            }
+            #expect(mailbox.take() == nil)
+        }
+    }
+
     @Test("many conditions are replaced by entire collections")
     func conditions() throws {
         var table = ListenerTable()
