@@ -171,6 +171,50 @@ struct OtherProcessTests {
         world.service.set("1", 2)
         #expect(try await Self.version(by: call, in: places, .cacheFirst()) == 2)
     }
+
+    @Test("A change is loaded once it was sent, even if its process ended before the copy changed")
+    func loadsChangesOfEndedProcesses() async throws {
+        let (gate, isEnding) = (Gate(), Watched(false))
+        let device = MeddledStorageAdapter(
+            InMemoryStorageAdapter(),
+            beforeCommits: { _ in
+                guard isEnding.value else { return }
+                try await gate.pass()
+            }
+        )
+        let collection = StorageClient(device).collection("places", as: PlaceDTO.self)
+        let local = CollectionDataSource(collection)
+        let (first, later) = (Self.places(of: app, in: local), Self.places(of: widget, in: local))
+        app.service.set("1", 1)
+        _ = try await first.entity("1")
+        isEnding.change { $0 = true }
+        async let change = first.saveOffline(Place(id: "1", version: 2))
+        try await waitUntil { gate.begunCount == 1 }
+        isEnding.change { $0 = false }
+        try await Self.send(from: widget)
+        widget.service.set("1", 2)
+        #expect(try await later.entity("1").version == 2)
+        gate.open()
+        _ = try await change
+    }
+
+    /// Makes a repository whose entities are outside of the outbox's store.
+    private static func places(
+        of world: PlaceWorld,
+        in local: some LocalDataSource<PlaceDTO>
+    ) -> EntityRepository<Place> {
+        EntityRepository<Place>(
+            "places",
+            remote: world.service.remote,
+            local: local,
+            loader: world.loader,
+            offline: OfflineWrites(Outbox(world.storage)) { change in
+                guard case .save(let dto) = change else { throw DataSourceError(.unsupported) }
+                return try OutboxRequest(ChangePlace(id: dto.id))
+            },
+            id: { $0.id }
+        )
+    }
 }
 
 /// A service that accepts everything.

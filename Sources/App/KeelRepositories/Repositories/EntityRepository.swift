@@ -160,11 +160,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// - Throws: ``RepositoryError``, with the code `unsupported` without ``OfflineWrites``.
     @discardableResult
     public func saveOffline(_ entity: Entity) async throws(RepositoryError) -> OutboxReceipt {
-        let owner = try await owner()
-        let id = operations.id(entity)
-        return try await change(id) { () async throws(DataSourceError) in
-            try await loader.core.confirm(owner, in: operations.home)
-            return try await operations.enqueue(entity, owner)
+        try await changeOffline(operations.id(entity)) { owner async throws(DataSourceError) in
+            try await operations.enqueue(entity, owner)
         }
     }
 
@@ -173,10 +170,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// - Throws: ``RepositoryError``, with the code `unsupported` without ``OfflineWrites``.
     @discardableResult
     public func deleteOffline(_ id: String) async throws(RepositoryError) -> OutboxReceipt {
-        let owner = try await owner()
-        return try await change(id) { () async throws(DataSourceError) in
-            try await loader.core.confirm(owner, in: operations.home)
-            return try await operations.enqueueDeletion(id, owner)
+        try await changeOffline(id) { owner async throws(DataSourceError) in
+            try await operations.enqueueDeletion(id, owner)
         }
     }
 
@@ -201,6 +196,19 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         _ body: () async throws(DataSourceError) -> Value
     ) async throws(RepositoryError) -> Value {
         try await loader.write(invalidating: [name, names.key(id)], body)
+    }
+
+    private func changeOffline(
+        _ id: String,
+        _ enqueue: (_ owner: String?) async throws(DataSourceError) -> OutboxReceipt
+    ) async throws(RepositoryError) -> OutboxReceipt {
+        let owner = try await owner()
+        return try await change(id) { () async throws(DataSourceError) in
+            try await loader.core.confirm(owner, in: operations.home)
+            // First, as the process may end before the copies have changed, or before `change` invalidates them.
+            try await loader.core.ledger.invalidate([name, names.key(id)])
+            return try await enqueue(owner)
+        }
     }
 
     /// Invalidates copies if a failed call may have changed the entity at the service.
