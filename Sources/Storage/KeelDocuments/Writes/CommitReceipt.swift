@@ -77,11 +77,13 @@ public struct CommitReceipt: Sendable, Hashable {
 /// Of two positions from one store, the later one never compares lower.
 public struct ChangeCursor: Hashable, Comparable, Sendable {
     /// The user and the epoch of a server's data for which a position was returned; each is nil if unknown.
-    package struct Session: Sendable {
-        package var user: String?
-        package var epoch: String?
+    ///
+    /// A class, because most stores have no sessions, and listeners keep many positions.
+    package final class Session: Sendable {
+        package let user: String?
+        package let epoch: String?
 
-        package init(user: String? = nil, epoch: String? = nil) {
+        package init(user: String?, epoch: String?) {
             self.user = user
             self.epoch = epoch
         }
@@ -90,7 +92,7 @@ public struct ChangeCursor: Hashable, Comparable, Sendable {
     /// The position, in the adapter's own form.
     public let bytes: [UInt8]
     /// The session of the adapter that returned the position; neither compared nor part of ``bytes``.
-    package var session = Session()
+    package var session: Session?
 
     /// Creates a cursor from an adapter's bytes.
     public init(bytes: [UInt8]) { self.bytes = bytes }

@@ -6,8 +6,9 @@ final class FeedStreams: Sendable {
     private struct State {
         var streams: [FeedStream] = []
         var isClosed = false
-        var session = ChangeCursor.Session()
+        var user: String?
         var userChangeCount = 0
+        var epoch: String?
         var failures = 0
         var resumes = Duration.zero
         var nextID: UInt64 = 1
@@ -34,7 +35,9 @@ final class FeedStreams: Sendable {
     var userChangeCount: Int { state.withLock { $0.userChangeCount } }
 
     /// The last known user and epoch.
-    var session: ChangeCursor.Session { state.withLock { $0.session } }
+    var session: ChangeCursor.Session {
+        state.withLock { ChangeCursor.Session(user: $0.user, epoch: $0.epoch) }
+    }
 
     var pause: Duration? {
         state.withLock { state in
@@ -42,12 +45,12 @@ final class FeedStreams: Sendable {
         }
     }
 
-    func note(epoch: String) { state.withLock { $0.session.epoch = epoch } }
+    func note(epoch: String) { state.withLock { $0.epoch = epoch } }
 
     func note(user: String) {
         let streams = state.withLock { state in
-            defer { state.session.user = user }
-            guard let former = state.session.user, former != user else { return [FeedStream]() }
+            defer { state.user = user }
+            guard let former = state.user, former != user else { return [FeedStream]() }
             state.userChangeCount += 1
             defer { state.streams = [] }
             return state.streams
@@ -130,7 +133,7 @@ final class FeedStreams: Sendable {
             id: state.nextID,
             for: request,
             after: cursor,
-            epoch: state.session.epoch ?? "",
+            epoch: state.epoch ?? "",
             timeline: timeline
         )
         state.nextID += 1

@@ -54,19 +54,21 @@ package final class SyncFeed: Sendable {
     package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         if let reader = request.reader { try FeedConnection.check(reader) }
         // A reader that begins has nothing of a former user or of former data.
-        var session = ChangeCursor.Session()
+        var session: ChangeCursor.Session?
         if let after = request.after {
             // A stored position names neither, and continues for the user and the data of the last call.
             let last = streams.session
-            session.user = after.session.user ?? last.user
-            session.epoch = after.session.epoch ?? last.epoch
+            session = ChangeCursor.Session(
+                user: after.session?.user ?? last.user,
+                epoch: after.session?.epoch ?? last.epoch
+            )
         }
         await noteUser()
         try check(session)
         let users = streams.userChangeCount
-        var result = try await waitedPage(request, session.epoch)
+        var result = try await waitedPage(request, session?.epoch)
         await noteUser()
-        let user = streams.session.user ?? session.user
+        let user = streams.session.user ?? session?.user
         try check(session)
         // The user may have changed and returned meanwhile.
         guard users == streams.userChangeCount else { throw Self.userChange }
@@ -82,13 +84,13 @@ package final class SyncFeed: Sendable {
         return streams.session
     }
 
-    private func check(_ session: ChangeCursor.Session) throws(StorageError) {
+    private func check(_ session: ChangeCursor.Session?) throws(StorageError) {
         let present = streams.session
         // Another user has other rights and results, so the reader starts over.
-        if let user = session.user, let other = present.user, user != other {
+        if let user = session?.user, let other = present.user, user != other {
             throw Self.userChange
         }
-        if let epoch = session.epoch, let other = present.epoch, epoch != other {
+        if let epoch = session?.epoch, let other = present.epoch, epoch != other {
             throw Self.replacement
         }
     }
