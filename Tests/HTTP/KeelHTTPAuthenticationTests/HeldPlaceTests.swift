@@ -5,6 +5,7 @@ import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
 import KeelTestSupport
+import Synchronization
 import Testing
 
 /// Creates a reply without an announced length, as is common in HTTP/2.

@@ -1,5 +1,6 @@
 #if WebSocket
 import KeelTestKit
+import KeelTestSupport
 import KeelWebSocket
 import Synchronization
 import Testing

@@ -2,6 +2,7 @@
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import KeelWebSocket
 import KeelWebSocketNIO
 import Synchronization
