@@ -131,6 +131,26 @@ struct CancellationTests {
         #expect(try await adapter.ids(query) == ["7"])
     }
 
+    @Test("a connection serves reads after thousands of canceled ones")
+    func thousands() async throws {
+        let folder = try TemporaryFolder()
+        let sealing = CancellingSealing()
+        let adapter = try folder.adapter {
+            $0.readerCount = 1
+            $0.sealing = sealing
+        }
+        try await adapter.setEach(10..<30) { ("a/\($0)", ["n": 1]) }
+        let query = DocumentQuery("a").limit(to: 100)
+        // SQLite asks whether to go on once the runs of one statement have taken 10,000 steps together.
+        for _ in 0..<7_000 {
+            sealing.restart()
+            let task = Task { await storageError { _ = try await adapter.ids(query) } }
+            try #require(await task.value?.code == .cancelled)
+        }
+        try await adapter.set("a/30", ["n": 1])
+        #expect(try await adapter.ids(query).count == 21)
+    }
+
     @Test("a long query ends soon after it is canceled, while others read and commit")
     func endsBesideOthers() async throws {
         let folder = try TemporaryFolder()

@@ -252,14 +252,16 @@ extension Database {
     }
 
     func inSnapshot<Value>(_ read: () throws -> Value) throws -> Value {
-        try runCached("BEGIN DEFERRED")
         do {
+            try runCached("BEGIN DEFERRED")
             let value = try read()
             try runCached("COMMIT")
             return value
         } catch {
-            // A failed read has nothing to lose, but the snapshot must not stay open.
-            if isInsideTransaction { try? runCached("ROLLBACK") }
+            // A failed read has nothing to lose, but the snapshot must not stay open. SQLite adds up the steps of all runs
+            // of a statement, and every 10,000 steps ends it for a canceled task: BEGIN even after its effect, and a
+            // cached ROLLBACK before it. GRDB's is prepared each time.
+            if isInsideTransaction { try? rollback() }
             throw error
         }
     }
