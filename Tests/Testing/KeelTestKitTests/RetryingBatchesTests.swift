@@ -81,8 +81,11 @@ struct RetryingBatchesTests {
     }
 
     @Test(
-        "A caller whom the store no longer lets in does not learn whether the lost call took effect",
-        arguments: [StorageError.Code.unauthenticated, .permissionDenied]
+        "An error from before the batch is looked for does not tell whether the lost call took effect",
+        arguments: [
+            StorageError.Code.unauthenticated, .permissionDenied, .schemaTooNew, .decodingFailed,
+            .corrupted,
+        ]
     )
     func refusedAtTheDoor(code: StorageError.Code) async throws {
         let flaky = memory.failing([

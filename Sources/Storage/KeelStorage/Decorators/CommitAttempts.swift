@@ -93,8 +93,12 @@ struct CommitAttempts {
 extension StorageError {
     /// Whether the store has decided about the batch, including its earlier attempts.
     fileprivate var isVerdict: Bool {
-        // A call that the store does not let in, or that was never made, has not looked for the batch's id.
-        let isOutside = [.unauthenticated, .permissionDenied, .cancelled].contains(code)
+        // A call that the store does not let in, that was never made, or that failed at the migration of a document or
+        // at an unreadable one, has not found out whether the store knows the batch's id.
+        let isOutside = [
+            .unauthenticated, .permissionDenied, .cancelled, .schemaTooNew, .decodingFailed,
+            .corrupted,
+        ].contains(code)
         return !isTransient && !isOutside
     }
 }
