@@ -5,7 +5,7 @@ import GRDBSQLite
 import KeelDocuments
 import KeelStorage
 import KeelStorageAdapting
-import KeelStorageSQLite
+@testable import KeelStorageSQLite
 import Testing
 
 /// A test that each statement of writing and maintenance takes as many steps in a large store as in a small one.
@@ -32,6 +32,33 @@ struct StatementCostTests {
             #expect(other.perRun <= 1.3 * cost.perRun + 10_000, "\(sql)")
         }
         #expect(compared > small.count / 2)
+    }
+
+    @Test("listing the collections of many times keeps no more statements than of one")
+    func listing() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = try folder.adapter {
+            $0.readerCount = 1
+            $0.history = .seconds(3_600)
+        }
+        try await adapter.set("a/1", ["n": 1])
+        var counts: Set<Int> = []
+        for time in Int64(1)...5 {
+            var request = ReadRequest(.collections(under: nil))
+            request.asOf = Timestamp(microseconds: time)
+            _ = try await adapter.read(request)
+            let count = try adapter.readOnce { reader in
+                var count = 0
+                var next = sqlite3_next_stmt(reader.database.sqliteConnection, nil)
+                while let statement = next {
+                    count += 1
+                    next = sqlite3_next_stmt(reader.database.sqliteConnection, statement)
+                }
+                return count
+            }
+            counts.insert(count)
+        }
+        #expect(counts.count == 1)
     }
 
     /// Returns the costs of the statements that the adapter keeps, after work of each kind in a store of a size.

@@ -112,34 +112,6 @@ struct StoreReader {
     }
 
     func names(under parent: DocumentPath?, asOf time: Int64?) throws -> [String] {
-        try names(
-            under: parent,
-            where: time.map(Self.hadDocuments)
-                ?? "EXISTS (SELECT 1 FROM documents WHERE documents.cid = collections.cid)"
-        )
-    }
-
-    private static func hadDocuments(at time: Int64) -> String {
-        """
-        (EXISTS (
-            SELECT 1 FROM documents d WHERE d.cid = collections.cid AND NOT EXISTS (
-                SELECT 1 FROM history h
-                WHERE h.cid = d.cid AND h.id = d.id AND h.time > \(time)
-            )
-        ) OR EXISTS (
-            SELECT 1 FROM history h
-            WHERE h.cid = collections.cid AND h.time > \(time) AND h.body IS NOT NULL
-            AND NOT EXISTS (
-                SELECT 1 FROM history e WHERE e.cid = h.cid AND e.id = h.id
-                AND e.time > \(time) AND e.time < h.time
-            )
-        ))
-        """
-    }
-
-    /// Returns the first names below a document, or the root, in the paths of the collections that meet an SQL
-    /// condition, sorted by their bytes.
-    private func names(under parent: DocumentPath?, where condition: String) throws -> [String] {
         let prefix = parent.map { $0.string + "/" } ?? ""
         // “0” is the character after “/”: “a0” is the first string after all that begin with “a/”.
         let end = parent.map { $0.string + "0" }
@@ -156,12 +128,12 @@ struct StoreReader {
             )
             let collection = prefix + name
             if visited.insert(Array(name.utf8)).inserted,
-                try hasPath("path = ?1", collection, where: condition)
-                    || hasPath(
+                try hasDocuments("path = ?1", collection, asOf: time)
+                    || hasDocuments(
                         "path >= ?1 AND path < ?2",
                         collection + "/",
                         collection + "0",
-                        where: condition
+                        asOf: time
                     )
             {
                 names.append(name)
@@ -187,18 +159,41 @@ struct StoreReader {
         return try statement.first { $0.text(0) }
     }
 
-    private func hasPath(
+    /// Returns whether a collection in a range of paths has documents, at a time or at present.
+    private func hasDocuments(
         _ range: String,
         _ bounds: String...,
-        where condition: String
+        asOf time: Int64?
     ) throws -> Bool {
+        let condition = time == nil ? Self.presentDocuments : Self.pastDocuments
         let statement = try RawStatement(
             database,
             "SELECT 1 FROM collections WHERE \(range) AND \(condition) LIMIT 1"
         )
         for (index, bound) in bounds.enumerated() { try statement.bind(Int32(index + 1), bound) }
+        // Bound, because each text is a statement that its connection keeps.
+        if let time { try statement.bind(3, time) }
         return try statement.first { _ in true } ?? false
     }
+
+    private static let presentDocuments =
+        "EXISTS (SELECT 1 FROM documents WHERE documents.cid = collections.cid)"
+
+    private static let pastDocuments = """
+        (EXISTS (
+            SELECT 1 FROM documents d WHERE d.cid = collections.cid AND NOT EXISTS (
+                SELECT 1 FROM history h
+                WHERE h.cid = d.cid AND h.id = d.id AND h.time > ?3
+            )
+        ) OR EXISTS (
+            SELECT 1 FROM history h
+            WHERE h.cid = collections.cid AND h.time > ?3 AND h.body IS NOT NULL
+            AND NOT EXISTS (
+                SELECT 1 FROM history e WHERE e.cid = h.cid AND e.id = h.id
+                AND e.time > ?3 AND e.time < h.time
+            )
+        ))
+        """
 
     // MARK: Documents
 
