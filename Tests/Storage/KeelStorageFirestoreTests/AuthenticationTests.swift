@@ -230,8 +230,10 @@ struct AuthenticationTests {
         try await session.sleep(until: session.now, tolerance: nil)
         _ = try await adapter.changes(ChangeRequest())
         for position in positions {
-            let request = ChangeRequest(after: try #require(position))
-            await expect(.cursorExpired) { _ = try await adapter.changes(request) }
+            let former = try #require(position)
+            await expect(.cursorExpired) {
+                _ = try await adapter.changes(ChangeRequest(after: former))
+            }
         }
         await expect(.cursorExpired) {
             let request = ChangeRequest(after: result, followingResultOf: query)
