@@ -99,13 +99,14 @@ package final class TmuxTerminal {
 
     /// Waits until the screen meets a condition, and returns its lines.
     ///
-    /// - Throws: ``Problem`` with the screen, if the condition is not met within a minute.
+    /// - Throws: ``Problem`` with the screen, if the condition is not met within the limit.
     @discardableResult
     package func wait(
         for what: String,
+        within limit: Duration = .seconds(60),
         _ condition: ([String]) throws -> Bool
     ) async throws -> [String] {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + limit
         while true {
             let lines = try screen()
             if try condition(lines) { return lines }
