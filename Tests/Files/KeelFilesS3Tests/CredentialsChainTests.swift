@@ -51,6 +51,7 @@ final class CredentialsChainTests: Sendable {
             .init(environment: environment(values), profile: profile),
             transport: services.transport,
             containerOrigin: services.endpoint,
+            clock: TestClock(),
             now: { self.now.withLock { $0 } }
         )
     }
@@ -220,6 +221,7 @@ final class CredentialsChainTests: Sendable {
         AWSCredentialsChain(
             .init(environment: environment([:])),
             transport: transport,
+            clock: TestClock(),
             now: { self.now.withLock { $0 } }
         )
     }
