@@ -127,9 +127,10 @@ struct InteroperationTests {
     func refusal(status: Int, path: String) async throws {
         try await EchoServer.run { port in
             let error = try await failure {
-                try await NIOWebSocketTransport().withConnection(to: request(port, path: path)) {
-                    _ in _ = Issue.record("not refused")
-                }
+                try await NIOWebSocketTransport().withConnection(
+                    to: request(port, path: path),
+                    configuration: configuration()
+                ) { _ in _ = Issue.record("not refused") }
             }
             #expect(error?.code == .upgradeRefused)
             let refusal = try #require(error?.response)
@@ -147,7 +148,9 @@ struct InteroperationTests {
     func pingsAndCloses() async throws {
         try await EchoServer.run { port in
             let transport = NIOWebSocketTransport()
-            try await transport.withConnection(to: request(port)) { connection in
+            let patient = configuration { $0.pongTimeout = .seconds(100) }
+            try await transport.withConnection(to: request(port), configuration: patient) {
+                connection in
                 try await connection.ping()
                 try await connection.send("ping")
                 let pong = try await connection.receive()
@@ -157,7 +160,8 @@ struct InteroperationTests {
                 #expect(end == nil)
             }
             let error = try await failure {
-                try await transport.withConnection(to: request(port)) { connection in
+                try await transport.withConnection(to: request(port), configuration: patient) {
+                    connection in
                     try await connection.send("close 4002")
                     for try await _ in connection.messages {}
                 }
