@@ -76,7 +76,7 @@ struct ObservingTests {
         let analytics = try keel.makeAnalytics(destinations)
         analytics.setUserID("ada@example.com")
         analytics.trackEvent("opened", parameters: ["secret": .string(secret)])
-        #expect(await analytics.flush())
+        #expect(await analytics.flush(upTo: .seconds(600)))
 
         let observer = try #require(keel.observer)
         var settings = Outbox.Configuration()

@@ -52,6 +52,7 @@ struct PermitTests {
         var configuration = AnalyticsConfiguration()
         configuration.now = { Int64(now.timeIntervalSince1970 * 1_000_000) }
         configuration.defaultConsent = .unknown
+        configuration.clock = TestClock()
         let host = try #require(URL(string: "https://vendor.test"))
         let destination = vendor.destination(at: host, over: connection)
         configuration.add(destination)
