@@ -10,7 +10,8 @@ struct GPSDLocationAdapterTests {
     func handshake() async throws {
         let double = try GPSDDouble()
         let reports = Reports()
-        let end = double.adapter(device: "/dev/ttyS7").monitor(.init(), report: reports.take)
+        let adapter = double.adapter(device: "/dev/ttyS7", clock: TestClock())
+        let end = adapter.monitor(.init(), report: reports.take)
         await reports.wait { $0 == ["searching"] }
         #expect(
             double.requests == [
@@ -28,7 +29,7 @@ struct GPSDLocationAdapterTests {
     @Test("Malformed and endless lines are skipped and counted, and reports continue")
     func malformed() async throws {
         let double = try GPSDDouble()
-        let adapter = double.adapter()
+        let adapter = double.adapter(clock: TestClock())
         let reports = Reports()
         let end = adapter.monitor(.init(), report: reports.take)
         await reports.wait { $0 == ["searching"] }
@@ -51,7 +52,7 @@ struct GPSDLocationAdapterTests {
     func version() async throws {
         let double = try GPSDDouble(.init(protocolMajor: 4))
         let reports = Reports()
-        let end = double.adapter().monitor(.init(), report: reports.take)
+        let end = double.adapter(clock: TestClock()).monitor(.init(), report: reports.take)
         await reports.wait { $0 == ["unsupported"] }
         try await waitUntil { double.clientCount == 0 }
         #expect(double.connectionCount == 1)
@@ -62,13 +63,14 @@ struct GPSDLocationAdapterTests {
     func noDevice() async throws {
         let double = try GPSDDouble(.init(devices: []))
         let reports = Reports()
-        let end = double.adapter().monitor(.init(), report: reports.take)
+        let end = double.adapter(clock: TestClock()).monitor(.init(), report: reports.take)
         await reports.wait { $0 == ["unavailable"] }
         double.send(try fix(1, 2))
         await reports.wait { $0 == ["unavailable", "fix"] }
         end()
         let other = Reports()
-        let endOther = double.adapter(device: "/dev/gone").monitor(.init(), report: other.take)
+        let gone = double.adapter(device: "/dev/gone", clock: TestClock())
+        let endOther = gone.monitor(.init(), report: other.take)
         await other.wait { $0 == ["unavailable"] }
         #expect(other.failures.first?.message.contains("/dev/gone") == true)
         endOther()
@@ -78,7 +80,7 @@ struct GPSDLocationAdapterTests {
     func unplugged() async throws {
         let double = try GPSDDouble(.init(devices: ["/dev/ttyS7", "/dev/ttyS8"]))
         let reports = Reports()
-        let end = double.adapter().monitor(.init(), report: reports.take)
+        let end = double.adapter(clock: TestClock()).monitor(.init(), report: reports.take)
         await reports.wait { $0 == ["searching"] }
         double.send(try fix(1, 2), device: "/dev/ttyS8")
         double.sendNoFix()
