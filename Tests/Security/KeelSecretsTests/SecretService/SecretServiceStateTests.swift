@@ -15,7 +15,8 @@ import Testing
 struct SecretServiceStateTests {
     /// Returns the error of a call.
     ///
-    /// The call and a check of the capabilities take less than 200 ms together; a busy machine gets many attempts.
+    /// The call and a check of the capabilities take less than two seconds together, far less than the limit of the
+    /// adapter; a busy machine gets many attempts.
     private func probe(
         _ bus: SessionBus,
         _ arguments: String...,
@@ -24,7 +25,7 @@ struct SecretServiceStateTests {
         let program = try CrashTrial.program("KeelSecretWriter").path
         var code = ""
         var least = Double.infinity
-        for _ in 0..<60 where least >= 200 {
+        for _ in 0..<60 where least >= 2_000 {
             let answer = try await bus.run(program, ["probe"] + arguments, hasBus: hasBus)
             let words = answer.text.split(whereSeparator: \.isWhitespace)
             try #require(words.count == 3, "it printed \(answer.text)")
@@ -32,7 +33,7 @@ struct SecretServiceStateTests {
             #expect(words[2] == words[0])
             least = min(least, try #require(Double(words[1])))
         }
-        #expect(least < 200, "\(code) took \(least) ms")
+        #expect(least < 2_000, "\(code) took \(least) ms")
         return code
     }
 
