@@ -1,5 +1,6 @@
 import Foundation
 import KeelCore
+import KeelTestKit
 import KeelTestSupport
 import Synchronization
 import Testing
@@ -117,7 +118,7 @@ struct LocalFileTransferTests {
         let disk = SimulatedFileSystem()
         let file = URL(filePath: "/folder/out")
         try await LocalFileTransfer.write(FileContent([1, 2, 3] as [UInt8]), to: file, in: disk)
-        var random = SystemRandomNumberGenerator()
+        var random = SeededRandom(seed: SeededRandom.printedSeed())
         for _ in 0..<20 {
             let left = disk.disk(afterPowerFailureAt: disk.steps.count, using: &random)
             #expect(left["/folder/out"] == [1, 2, 3])

@@ -12,7 +12,7 @@ struct ListenHubSimulationTests {
 
     @Test("What clients show equals their queries when streams overflow, fail and change servers")
     func simulation() async throws {
-        let seed = SeededRandom.chosenSeed()
+        let seed = SeededRandom.printedSeed()
         var (snapshots, resumptions, moves, falls) = (0, 0, 0, 0)
         let runs = TestLength.count("KEEL_LISTEN_RUNS", 250, thorough: 5_000)
         for run in 0..<UInt64(runs) {
