@@ -270,7 +270,7 @@ struct PageServiceExamples {
         await #expect(throws: UserServiceError.offline) { try await service.user(id: "1") }
         #expect(try await service.user(id: "1") == eve)
         #expect(try await service.user(id: "1") == ann)
-        service.calls.react { call in call == .delete(id: "1") ? .delay(.seconds(2)) : nil }
+        service.calls.react { call in call == .delete(id: "1") ? .delay(.seconds(60)) : nil }
         let deletion = Task { try await service.delete(id: "1") }
         try await service.calls.waitForCalls(4)
         deletion.cancel()
