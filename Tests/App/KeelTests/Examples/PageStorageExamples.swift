@@ -98,7 +98,7 @@ enum PageStorageExamples {
 }
 
 #if SQLite
-@Suite("Page: an adapter of one's own", .timeLimit(.minutes(1)))
+@Suite("Page: an adapter of one's own", .timeLimit(.minutes(10)))
 struct PageAdapterExamples {
     typealias RealmStorageAdapter = SQLiteStorageAdapter
 
