@@ -73,7 +73,9 @@ final class CredentialsChainTests: Sendable {
             print(session.get_credentials().get_frozen_credentials().access_key)
             """, profile ?? "",
         ]
-        process.environment = environment(values)
+        // Its default for the metadata service is one second.
+        let patience = ["AWS_METADATA_SERVICE_TIMEOUT": "60"]
+        process.environment = environment(values).merging(patience) { $1 }
         let output = Pipe()
         process.standardOutput = output
         try process.run()
