@@ -49,8 +49,6 @@ package final class Subscription: Sendable {
             if let failure { return .failure(failure) }
             if needsReset {
                 needsReset = false
-                // The listener's next read reports no outage if it succeeds.
-                deliveredLost = false
                 return .reset
             }
             deliveredLost = isLost
@@ -87,8 +85,14 @@ package final class Subscription: Sendable {
         }
     }
 
-    /// Holds changes back until they have reached the position of the listener's read.
-    package func hold(until base: ChangeCursor?) { state.withLock { $0.base = base } }
+    /// Holds changes back until they have reached the position of the listener's read, which has found no outage.
+    package func hold(until base: ChangeCursor?) {
+        state.withLock { state in
+            state.base = base
+            // An outage that goes on is delivered again.
+            state.deliveredLost = false
+        }
+    }
 
     /// Makes the listener read again; later changes are kept.
     package func reset() {

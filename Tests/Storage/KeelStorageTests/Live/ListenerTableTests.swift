@@ -203,8 +203,26 @@ struct ListenerTableTests {
                 Issue.record("the listener does not read again")
                 return
             }
+            mailbox.hold(until: cursor(number))
             #expect(mailbox.take() == nil)
         }
+    }
+
+    @Test("a listener that reads again because of a change is told if the outage goes on")
+    func lostAtChange() throws {
+        var table = ListenerTable()
+        let mailbox = listener(.document("a/1"))
+        _ = table.activate(table.subscribe(mailbox).id, at: cursor(1))
+        _ = try next(&table)
+        _ = table.deliver(page(2, "a/1"), of: table.generation)
+        _ = try next(&table)
+        _ = table.miss(of: table.generation, isLost: true)
+        guard case .changes? = mailbox.take() else { return fail("the change is missing") }
+        #expect(mailbox.take() == nil)
+        // As for a query with a limit that has lost a document; the read succeeds.
+        mailbox.hold(until: cursor(2))
+        guard case .connection? = mailbox.take() else { return fail("the outage is missing") }
+        #expect(mailbox.isLost)
     }
 
     @Test("many conditions are replaced by entire collections")
