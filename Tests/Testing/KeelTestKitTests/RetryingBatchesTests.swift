@@ -84,7 +84,7 @@ struct RetryingBatchesTests {
         "An error from before the batch is looked for does not tell whether the lost call took effect",
         arguments: [
             StorageError.Code.unauthenticated, .permissionDenied, .schemaTooNew, .decodingFailed,
-            .corrupted,
+            .corrupted, .closed, .readOnly,
         ]
     )
     func refusedAtTheDoor(code: StorageError.Code) async throws {

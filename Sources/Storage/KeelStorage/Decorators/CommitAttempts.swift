@@ -62,8 +62,9 @@ struct CommitAttempts {
                 continue
             }
             if error.effect == .unknown { uncertain.insert(index) }
-            // A permanent error for a batch with an id is definite, even after a lost reply.
-            answers[index] = error.isVerdict ? result : .failure(marked(error, at: index))
+            // A store compares conditions once it has not found the batch's id, so that an earlier attempt had no
+            // effect either. Other errors may come from before that: of a closed store, a migration or a missing right.
+            answers[index] = error.isRefusedCondition ? result : .failure(marked(error, at: index))
             if mayRepeat(error) { unsettled.append(index) }
         }
         open = unsettled.filter { !isOvertaken($0) }
@@ -87,18 +88,5 @@ struct CommitAttempts {
 
     private func marked(_ error: StorageError, at index: Int) -> StorageError {
         uncertain.contains(index) ? error.withUnknownEffect : error
-    }
-}
-
-extension StorageError {
-    /// Whether the store has decided about the batch, including its earlier attempts.
-    fileprivate var isVerdict: Bool {
-        // A call that the store does not let in, that was never made, or that failed at the migration of a document or
-        // at an unreadable one, has not found out whether the store knows the batch's id.
-        let isOutside = [
-            .unauthenticated, .permissionDenied, .cancelled, .schemaTooNew, .decodingFailed,
-            .corrupted,
-        ].contains(code)
-        return !isTransient && !isOutside
     }
 }

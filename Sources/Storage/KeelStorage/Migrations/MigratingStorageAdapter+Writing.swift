@@ -172,7 +172,8 @@ extension WriteCondition {
 }
 
 extension StorageError {
-    fileprivate var isRefusedCondition: Bool {
+    /// Whether the store has found that a condition of the batch does not hold.
+    var isRefusedCondition: Bool {
         code == .conflict || code == .alreadyExists || code == .documentNotFound
     }
 }
