@@ -35,9 +35,9 @@ struct HandlerResponder: Sendable {
             if isHTTP2 {
                 // HTTP/2 has no such field (RFC 9113, section 8.2.2).
                 reply.head.headerFields[.connection] = nil
-            } else if reader?.isUntouched == true {
+            } else if reader?.isUntouched == true || Self.asksForOtherProtocol(request) {
                 // A client that waits to be told may leave the body out, so its next request cannot be told from a
-                // body.
+                // body. Behind a request that asks for another protocol, SwiftNIO decodes nothing.
                 reply.head.headerFields[.connection] = "close"
             }
             if Self.hasBody(reply.head.status, request.method) {
@@ -150,6 +150,10 @@ struct HandlerResponder: Sendable {
     private static func mayHaveBody(_ request: Request) -> Bool {
         if let length = length(of: request) { return length > 0 }
         return ![.get, .head, .delete, .options, .trace].contains(request.method)
+    }
+
+    private static func asksForOtherProtocol(_ request: Request) -> Bool {
+        request.method == .connect || request.headers[.upgrade] != nil
     }
 
     private static func length(of request: Request) -> Int64? {

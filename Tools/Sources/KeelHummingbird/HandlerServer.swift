@@ -32,7 +32,8 @@ import UnixSignals
 ///   then closes the connection. Over HTTP/2 it ends the stream instead.
 /// - It does not accept further connections once the maximum is reached; they wait.
 ///
-/// A handler ends a connection of HTTP/1.1 after its response with the field `Connection: close`.
+/// A handler ends a connection of HTTP/1.1 after its response with the field `Connection: close`. The server does this
+/// after a request with the field `Upgrade`, which it answers in HTTP/1.1, and after one with the method `CONNECT`.
 ///
 /// The server sends a handler's interim responses (`HTTPCall.onInterimResponse`) to clients of HTTP/1.1 and HTTP/2, at
 /// most 64 per request, and drops those that the client does not take at once. Such a client that sends

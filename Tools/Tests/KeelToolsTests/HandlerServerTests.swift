@@ -5,6 +5,9 @@ import KeelHummingbird
 import KeelServing
 import KeelStorage
 import Logging
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -73,6 +76,53 @@ struct HandlerServerTests {
             await #expect(throws: TransportError.self) { try await reply.body.collect(upTo: 100) }
             await transport.shutdown()
         }
+    }
+
+    @Test(
+        "A request that asks for another protocol is answered, and its connection ends",
+        arguments: [
+            "GET / HTTP/1.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n",
+            "POST / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 0\r\n",
+            "CONNECT localhost:80 HTTP/1.1\r\n",
+        ]
+    )
+    func otherProtocols(request: String) async throws {
+        try await RunningServer.with(Echo()) { port in
+            try await RawClient.connected(to: port) { client in
+                try await client.send(request + "Host: localhost\r\n\r\n")
+                // Returns once the server has closed the connection.
+                let answer = await client.readToEnd().lowercased()
+                #expect(answer.hasPrefix("http/1.1 200"))
+                #expect(answer.contains("\r\nconnection: close\r\n"))
+            }
+        }
+    }
+
+    /// Counts the bytes that reach the decoder.
+    private final class ByteCounter: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias InboundOut = ByteBuffer
+
+        var count = 0
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            count += unwrapInboundIn(data).readableBytes
+            context.fireChannelRead(data)
+        }
+    }
+
+    @Test("The bytes behind a request that asks for another protocol are not kept")
+    func bytesOfOtherProtocols() throws {
+        let request = "GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"
+        let (heads, counter) = (HeadHandler(), ByteCounter())
+        let channel = EmbeddedChannel()
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(LastBytesHandler(heads))
+        try pipeline.addHandler(counter)
+        try pipeline.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
+        try pipeline.addHandler(heads)
+        for _ in 0..<3 { try channel.writeInbound(ByteBuffer(string: request)) }
+        #expect(counter.count == request.utf8.count)
     }
 
     @Test("A graceful shutdown answers accepted requests and accepts no more")
