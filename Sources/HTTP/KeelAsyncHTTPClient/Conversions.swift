@@ -37,7 +37,7 @@ extension HTTPHeaders {
         var headers = [(ExchangeHandler.field, String(exchange.number))]
         // AsyncHTTPClient adds `Host`, and `Content-Length` or `Transfer-Encoding`.
         headers.reserveCapacity(fields.count + 3)
-        for field in fields { headers.append((field.name.rawName, field.value)) }
+        for field in fields.joiningCookies { headers.append((field.name.rawName, field.value)) }
         self.init(headers)
     }
 }

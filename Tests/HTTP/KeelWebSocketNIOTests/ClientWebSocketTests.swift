@@ -193,7 +193,7 @@ struct ClientWebSocketTests {
     func cookies() async throws {
         let jar = CookieJar()
         try await RawServer.run { peer in
-            let request = try await peer.upgrade(["Set-Cookie: seen=1"])
+            let request = try await peer.upgrade(["Set-Cookie: seen=1", "Set-Cookie: theme=2"])
             let cookie = request.first { $0.hasPrefix("Cookie:") } ?? "none"
             try await peer.write(Frame.text(cookie).bytes + Frame.close().bytes)
             _ = try await peer.readFrame()
@@ -209,7 +209,7 @@ struct ClientWebSocketTests {
                     ) { try await $0.receive() }
                 )
             }
-            #expect(seen == [.text("none"), .text("Cookie: seen=1")])
+            #expect(seen == [.text("none"), .text("Cookie: seen=1; theme=2")])
         }
     }
 

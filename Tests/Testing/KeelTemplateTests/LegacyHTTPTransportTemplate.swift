@@ -69,10 +69,13 @@ final class LegacyHTTPTransport: HTTPTransport {
                 )
             }
         }
+        var fields = head.headerFields
+        // HTTPTypes makes a field of each cookie, and HTTP/1.1 allows one for all.
+        if let cookies = fields[.cookie] { fields[values: .cookie] = [cookies] }
         return LegacyRequest(
             method: head.method.rawValue,
             address: "\(scheme)://\(authority)\(path)",
-            headers: head.headerFields.map { ($0.name.rawName, $0.value) },
+            headers: fields.map { ($0.name.rawName, $0.value) },
             body: body,
             timeout: call.timeouts.firstByte
         )

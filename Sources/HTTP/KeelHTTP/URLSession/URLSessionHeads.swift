@@ -17,7 +17,7 @@ extension URLRequest {
         else { return nil }
         self.init(url: url)
         httpMethod = head.method.rawValue
-        for field in head.headerFields {
+        for field in head.headerFields.joiningCookies {
             addValue(field.value, forHTTPHeaderField: field.name.rawName)
         }
     }

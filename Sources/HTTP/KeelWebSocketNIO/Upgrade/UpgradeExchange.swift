@@ -1,5 +1,6 @@
 #if WebSocket
 import HTTPTypes
+import KeelHTTP
 import KeelWebSocket
 
 #if canImport(FoundationEssentials)
@@ -73,7 +74,7 @@ struct UpgradeExchange: Sendable {
         if let deflate = configuration.deflate {
             fields.append(("Sec-WebSocket-Extensions", deflate.offer))
         }
-        fields += request.headerFields.map { ($0.name.rawName, $0.value) }
+        fields += request.headerFields.joiningCookies.map { ($0.name.rawName, $0.value) }
         // HTTPFields allows no line breaks in values; the target was checked above.
         let lines = ["GET \(path) HTTP/1.1"] + fields.map { "\($0): \($1)" } + ["", ""]
         head = Array(lines.joined(separator: "\r\n").utf8)

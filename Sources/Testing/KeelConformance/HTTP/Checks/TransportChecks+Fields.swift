@@ -22,6 +22,16 @@ extension HTTPTransportCheck {
             #expect(request["x-a"] == "2")
             #expect(request["x-c"] == "4")
         },
+        Self(.fields, "sends all cookies in one field") { subject in
+            var fields = HTTPFields()
+            fields[.cookie] = "a=1; b=2"
+            _ = try await subject.exchange(subject.call("/", .get, fields))
+            let request = try await subject.request()
+            let values = request.values(of: "cookie")
+            #expect(values.joined(separator: "; ") == "a=1; b=2")
+            // HTTP/2 allows several (RFC 9113 section 8.2.3).
+            #expect(values.count == 1 || request.version == "HTTP/2")
+        },
         Self(.fields, "sends an empty field and a field with spaces and commas") { subject in
             let fields: HTTPFields = [name("x-empty"): "", name("x-list"): "a b, \"c, d\";q=1"]
             _ = try await subject.exchange(subject.call("/", .get, fields))

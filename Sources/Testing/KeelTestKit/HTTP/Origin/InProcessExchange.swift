@@ -98,7 +98,7 @@ final class InProcessExchange: Sendable {
             version: host.script.version == .http1 ? "HTTP/1.1" : "HTTP/2"
         )
         seen.fields = [HTTPTestRequest.Field("host", head.authority ?? "")]
-        seen.fields += head.headerFields.map { .init($0.name.rawName, $0.value) }
+        seen.fields += head.headerFields.joiningCookies.map { .init($0.name.rawName, $0.value) }
         if let length = call.body?.length {
             seen.fields.append(.init("content-length", "\(length)"))
         }
