@@ -219,6 +219,23 @@ struct StoringTests {
         #expect(try await bench.send().result == .fresh)
     }
 
+    @Test(
+        "A refused condition, range or expectation is not stored for requests without one",
+        arguments: [
+            ("If-Match", "\"x\"", HTTPResponse.Status.preconditionFailed),
+            ("Range", "bytes=99-", .rangeNotSatisfiable), ("Expect", "x", .expectationFailed),
+        ]
+    )
+    func refusals(name: String, value: String, status: HTTPResponse.Status) async throws {
+        let bench = CacheBench(
+            [.status(status, headers: [.cacheControl: "max-age=60"])],
+            then: CacheBench.text("soup")
+        )
+        let field = try #require(HTTPField.Name(name))
+        #expect(try await bench.send(.get, "/menu", [field: value]).status == status.code)
+        #expect(try await bench.send().text == "soup")
+    }
+
     @Test("A newer response that may not be stored still removes the older one")
     func forgetsOlder() async throws {
         let bench = CacheBench([

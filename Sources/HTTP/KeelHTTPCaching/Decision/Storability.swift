@@ -14,7 +14,8 @@ enum Storability {
         let fields = exchange.response.headerFields
         let status = exchange.response.status.code
         let directives = ResponseDirectives(fields, rules)
-        guard status >= 200, status != 304, !exchange.requestDirectives.noStore,
+        guard status >= 200, status != 304, !CacheRules.refusalStatuses.contains(status),
+            !exchange.requestDirectives.noStore,
             permitsStoring(directives, status),
             permitsSharing(exchange.request, directives, rules),
             status != 206 || StoredResponse.StoredPart(fields) != nil,
