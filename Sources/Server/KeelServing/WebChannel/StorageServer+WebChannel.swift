@@ -145,12 +145,13 @@ extension StorageServer {
                 throw .invalid("“req\(number)___data__” is missing")
             }
             do throws(FirestoreJSONError) {
-                let json = try FirestoreJSON(
-                    parsing: Array(text.utf8),
+                let message = WebChannelState.Request(text: Array(text.utf8))
+                _ = try FirestoreJSON(
+                    parsing: message.text,
                     deepest: configuration.maximumJSONLevels,
                     mostValues: configuration.maximumJSONValues
                 )
-                messages.append(WebChannelState.Request(json: json, size: text.utf8.count))
+                messages.append(message)
             } catch {
                 throw .invalid("“req\(number)___data__” is not valid JSON: \(error)")
             }

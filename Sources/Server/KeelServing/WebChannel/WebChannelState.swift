@@ -13,10 +13,12 @@ struct WebChannelState {
         case end
     }
 
-    /// A message of the client, and the size of its text in bytes.
+    /// A message of the client, kept as text, because its values can take 25 times as much memory.
     struct Request: Sendable, Equatable {
-        let json: FirestoreJSON
-        let size: Int
+        /// Valid JSON.
+        let text: [UInt8]
+
+        var json: FirestoreJSON { (try? FirestoreJSON(parsing: text, deepest: .max)) ?? .null }
     }
 
     private struct Message {
@@ -167,15 +169,15 @@ struct WebChannelState {
     ///   many messages are missing, or wait.
     mutating func receive(_ messages: [Request], from first: Int) -> [Request]? {
         for (offset, message) in messages.enumerated() where first + offset >= nextReceived {
-            earlyBytes += message.size - (early[first + offset]?.size ?? 0)
+            earlyBytes += message.text.count - (early[first + offset]?.text.count ?? 0)
             early[first + offset] = message
         }
         // A single message has the limit of a request's body.
         let wasWaiting = waitingBytes > 0
         var ready: [Request] = []
         while let message = early.removeValue(forKey: nextReceived) {
-            earlyBytes -= message.size
-            waitingBytes += message.size
+            earlyBytes -= message.text.count
+            waitingBytes += message.text.count
             ready.append(message)
             nextReceived += 1
         }
@@ -184,5 +186,5 @@ struct WebChannelState {
     }
 
     /// Records that the stream has taken a message.
-    mutating func use(_ message: Request) { waitingBytes -= message.size }
+    mutating func use(_ message: Request) { waitingBytes -= message.text.count }
 }

@@ -1,4 +1,3 @@
-import KeelStorageFirestore
 import Testing
 
 @testable import KeelServing
@@ -95,7 +94,8 @@ struct WebChannelStateTests {
 
     /// Returns messages of the client, which are numbers.
     private static func requests(_ numbers: Int64..., size: Int = 1) -> [WebChannelState.Request] {
-        numbers.map { .init(json: .integer($0), size: size) }
+        let spaces = [UInt8](repeating: UInt8(ascii: " "), count: size - 1)
+        return numbers.map { .init(text: Array("\($0)".utf8) + spaces) }
     }
 
     @Test("Messages of the client are taken once and in order")
@@ -108,7 +108,7 @@ struct WebChannelStateTests {
         #expect(state.heldBytes == 4)
         for message in Self.requests(0, 1, 2, 3) { state.use(message) }
         #expect(state.heldBytes == 0)
-        let many = [WebChannelState.Request](repeating: .init(json: .null, size: 1), count: 1_001)
+        let many = [WebChannelState.Request](repeating: .init(text: [0x30]), count: 1_001)
         #expect(state.receive(many, from: 10) == nil, "messages before them are missing")
     }
 

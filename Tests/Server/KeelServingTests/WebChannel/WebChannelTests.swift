@@ -252,7 +252,7 @@ struct WebChannelTests {
                                 "documents": ["documents": [.string(Served.name("a/b"))]],
                             ]
                         ]
-                        let request = WebChannelState.Request(json: message, size: 100)
+                        let request = WebChannelState.Request(text: message.bytes)
                         _ = session.take([request], from: number, acknowledging: 0)
                     }
                 }
@@ -274,7 +274,7 @@ struct WebChannelTests {
     @Test("A client whose messages wait in their thousands loses its session")
     func waitingMessages() {
         let session = WebChannelSession(id: "1")
-        let message = WebChannelState.Request(json: ["removeTarget": .integer(2)], size: 18)
+        let message = WebChannelState.Request(text: Array(#"{"removeTarget":2}"#.utf8))
         let messages = [WebChannelState.Request](repeating: message, count: 1_000)
         for first in stride(from: 0, to: 10_000, by: 1_000) {
             #expect(session.take(messages, from: first, acknowledging: 0) != nil)
