@@ -33,6 +33,8 @@ struct CommitGroup {
     private(set) var changeCount = 0
     private var writes: GroupWrites
     private var hasWrites = false
+    /// Whether the store has what a batch writes, by this group or by an earlier one.
+    private var hasSuccesses = false
     private var coverage: [Int64: [StoredIndex]] = [:]
 
     /// Begins the transaction, and reads what the batches need.
@@ -92,6 +94,7 @@ struct CommitGroup {
         let draft: CommitDraft
         do {
             if let id = batch.id, let receipt = receipts[Array(id.utf8)] {
+                hasSuccesses = true
                 return .success(receipt)
             }
             draft = try plan(batch)
@@ -117,6 +120,7 @@ struct CommitGroup {
         )
         receipt.isWithoutChanges = draft.changeCount == 0
         try keep(receipt)
+        if !batch.writes.isEmpty { hasSuccesses = true }
         return .success(receipt)
     }
 
@@ -313,14 +317,19 @@ struct CommitGroup {
     /// - Throws: An error. Its effect is unknown if the server does not answer in time, no standby confirms the commit,
     ///   or the outcome cannot be found out after a lost connection.
     mutating func commit() throws {
-        guard hasWrites else {
+        guard hasWrites || hasSuccesses else {
             try connection.run(DatabaseStatement("ROLLBACK"))
             return
         }
-        var statements = writes.statements()
-        statements.append(GroupOutcome.record(of: group, at: tail, in: store))
-        statements.append(tail.update(of: store.number))
+        var statements: [DatabaseStatement] = []
+        if hasWrites {
+            statements = writes.statements()
+            statements.append(GroupOutcome.record(of: group, at: tail, in: store))
+            statements.append(tail.update(of: store.number))
+        }
         if changeCount > 0 { statements.append(ChangeWatch.announcement(of: store.number)) }
+        // Without writes too: no standby may have confirmed the commit that they repeat. One that confirms the lock of
+        // the tail, which comes later in the server's log, has that commit.
         statements.append(DatabaseStatement("COMMIT"))
         var isUnconfirmed = false
         do {
@@ -336,6 +345,8 @@ struct CommitGroup {
             // After a warning, the group is committed, and waiting for a standby has ended.
             isUnconfirmed = connection.isUnconfirmed
             if !isUnconfirmed {
+                // Nothing can take effect twice.
+                guard hasWrites else { throw failure }
                 let outcome = GroupOutcome(group, of: store, on: connection)
                 isUnconfirmed = try outcome.find(after: failure)
             }
