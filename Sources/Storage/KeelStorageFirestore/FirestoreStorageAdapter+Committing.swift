@@ -8,6 +8,12 @@ extension FirestoreStorageAdapter {
     public func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await forOneUser { () async throws(StorageError) in await results(of: batches) }
+    }
+
+    private func results(
+        of batches: [WriteBatch]
+    ) async -> [Result<CommitReceipt, StorageError>] {
         var results: [Result<CommitReceipt, StorageError>] = []
         results.reserveCapacity(batches.count)
         var stop: StorageError?

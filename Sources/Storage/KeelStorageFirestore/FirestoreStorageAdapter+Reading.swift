@@ -11,6 +11,12 @@ extension FirestoreStorageAdapter {
 
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         try check(request)
+        return try await forOneUser { () async throws(StorageError) in
+            try await positioned(request)
+        }
+    }
+
+    private func positioned(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         guard request.needsPosition else { return try await answer(request) }
         let session = await feed.session()
         var result = try await answer(request)

@@ -21,6 +21,9 @@ internal import Foundation
 /// `Documentation/Protocols/FirestoreExtensions.md` describes the extensions of Keel's server; the module's article
 /// compares the servers.
 ///
+/// All requests of a call, a transaction, an iteration or a series of pages are for one user: if another one signs in
+/// meanwhile, the rest fails with `unauthenticated`.
+///
 /// The adapter repeats a request only after its token was refused. The `effect` of an error says whether a commit may
 /// have been applied.
 public struct FirestoreStorageAdapter: StorageAdapter {
@@ -83,6 +86,21 @@ public struct FirestoreStorageAdapter: StorageAdapter {
     }
 
     // MARK: Common
+
+    /// Makes requests, of which none is sent for a user who signs in after the first one.
+    func forOneUser<Value: Sendable>(
+        _ call: () async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        let outcome = await StorageContext.current.repeated().bind {
+            () async -> Result<Value, StorageError> in
+            do throws(StorageError) {
+                return .success(try await call())
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
 
     func require(
         _ needed: StorageCapabilities,

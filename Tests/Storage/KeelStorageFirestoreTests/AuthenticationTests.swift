@@ -102,8 +102,10 @@ struct AuthenticationTests {
 
         func token() async throws -> AccessToken { AccessToken("token of \(user.withLock { $0 })") }
 
+        func change() { user.withLock { $0 = "ben" } }
+
         func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-            user.withLock { $0 = "ben" }
+            change()
             try await clock.sleep(until: deadline, tolerance: tolerance)
         }
     }
@@ -151,6 +153,73 @@ struct AuthenticationTests {
             }
         }
         #expect(try await StorageClient(store).findDocument("a/2") == nil)
+    }
+
+    /// A server; another user signs in after a number of replies to a method.
+    private final class Interrupted: HTTPTransportDouble {
+        let session = Switching()
+        private let server: HandlerTransport
+        private let method: String
+        private let left: Mutex<Int>
+
+        init(_ store: InMemoryStorageAdapter, after count: Int, _ method: String) {
+            server = HandlerTransport(StorageServer(adapter: store))
+            self.method = method
+            left = Mutex(count)
+        }
+
+        var features: HTTPTransportFeatures { server.features }
+
+        func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+            let reply = try await server.send(call)
+            guard call.head.path?.hasSuffix(method) == true else { return reply }
+            let count = left.withLock { left in
+                left -= 1
+                return left
+            }
+            if count == 0 { session.change() }
+            return reply
+        }
+    }
+
+    @Test("all requests of a call, an iteration or a series of pages are for one user")
+    func oneUserForSeveralRequests() async throws {
+        let store = InMemoryStorageAdapter(history: .seconds(3_600))
+        let paths = (0..<400).map { DocumentPath("a/\($0)") }
+        try await StorageClient(store).commit { batch in
+            for path in paths { try batch.set(path, [:]) }
+        }
+        let address = try #require(URL(string: "http://127.0.0.1"))
+        func adapter(after count: Int = 1, _ method: String) -> FirestoreStorageAdapter {
+            let server = Interrupted(store, after: count, method)
+            return FirestoreStorageAdapter(
+                .keel(address, authentication: .source(server.session)),
+                transport: server
+            )
+        }
+        await expect(.unauthenticated) {
+            _ = try await adapter(":batchGet").read(ReadRequest(.documents(paths)))
+        }
+        let query = DocumentQuery("a")
+        await expect(.unauthenticated) {
+            let storage = StorageClient(adapter(":runQuery"))
+            for try await _ in storage.documents(matching: query) {}
+        }
+        await expect(.unauthenticated) {
+            let storage = StorageClient(adapter(":runQuery"))
+            _ = try await storage.page(query, size: 10).next()
+        }
+        let results = try await adapter(":commit").commit(
+            paths.prefix(2).map { WriteBatch([.delete($0)]) }
+        )
+        _ = try results[0].get()
+        await expect(.unauthenticated) { _ = try results[1].get() }
+        // Ten batches with a call of the adapter, and one with another.
+        let writes = (0..<5_001).map { DocumentWrite.delete(DocumentPath("b/\($0)")) }
+        await expect(.unauthenticated, effect: .unknown) {
+            let storage = StorageClient(adapter(after: 10, ":commit"))
+            try await storage.commitInBatches(writes, for: "test", on: "b")
+        }
     }
 
     // MARK: Listening

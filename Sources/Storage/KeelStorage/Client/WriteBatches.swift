@@ -49,7 +49,8 @@ struct WriteBatches {
     private let client: StorageClient
     private let operation: String
     private let resource: String
-    private let context: StorageContext?
+    /// Of all batches, which are for one user.
+    private let context: StorageContext
     private var full: [WriteBatch] = []
     private var fullBytes = 0
     private var writes: [DocumentWrite] = []
@@ -60,7 +61,7 @@ struct WriteBatches {
         self.client = client
         self.operation = operation
         self.resource = resource
-        context = client.context
+        context = (client.context ?? .current).repeated()
     }
 
     mutating func add(_ write: DocumentWrite) async throws(StorageError) {
@@ -95,14 +96,9 @@ struct WriteBatches {
         full.removeAll(keepingCapacity: true)
         fullBytes = 0
         do throws(StorageError) {
-            let results =
-                if let context {
-                    try await context.run { [client] () async throws(StorageError) in
-                        try await client.apply(batches)
-                    }
-                } else {
-                    try await client.apply(batches)
-                }
+            let results = try await context.run { [client] () async throws(StorageError) in
+                try await client.apply(batches)
+            }
             var failure: StorageError?
             for (batch, result) in zip(batches, results) {
                 switch result {

@@ -53,6 +53,8 @@ public struct DocumentSequence: AsyncSequence, Sendable {
         private let client: StorageClient
         private let query: DocumentQuery
         private var pages: QueryPages?
+        /// Of all pages, which are for one user.
+        private let attempts = StorageAttempts()
         private var hasBegun = false
         /// The documents and errors that have been read but not returned, in reverse order.
         private var results: [Result<Document, StorageError>] = []
@@ -75,7 +77,7 @@ public struct DocumentSequence: AsyncSequence, Sendable {
             while results.isEmpty, let pages {
                 // A failure ends the iteration: the next call does not start again.
                 self.pages = nil
-                let (rest, page) = try await DocumentSequence.read(pages)
+                let (rest, page) = try await DocumentSequence.read(pages, as: attempts)
                 guard let page else { return nil }
                 self.pages = rest
                 results = page.documents.map(Result.success)
@@ -118,15 +120,20 @@ public struct DocumentSequence: AsyncSequence, Sendable {
     // Concurrent, so that documents are not read on the iterating actor.
     @concurrent
     private static func read(
-        _ pages: QueryPages
+        _ pages: QueryPages,
+        as attempts: StorageAttempts
     ) async throws(StorageError) -> (rest: QueryPages, page: QueryPages.Page?) {
-        var pages = pages
-        guard var page = try await pages.next() else { return (pages, nil) }
-        page.documents.reverse()
-        if let fields = pages.projection {
-            page.documents = page.documents.map { $0.with($0.body.selecting(fields)) }
+        let context = StorageContext.current.repeated(as: attempts)
+        return try await context.run {
+            () async throws(StorageError) -> (rest: QueryPages, page: QueryPages.Page?) in
+            var pages = pages
+            guard var page = try await pages.next() else { return (pages, nil) }
+            page.documents.reverse()
+            if let fields = pages.projection {
+                page.documents = page.documents.map { $0.with($0.body.selecting(fields)) }
+            }
+            return (pages, page)
         }
-        return (pages, page)
     }
 
     @concurrent

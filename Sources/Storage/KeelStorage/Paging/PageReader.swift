@@ -5,6 +5,8 @@ struct PageReader<Item: Sendable>: Sendable {
     static var maximumBytes: Int { 8 << 20 }
 
     private let client: StorageClient
+    /// Of all pages, which are for one user.
+    private let attempts = StorageAttempts()
     /// The query with its implicit orders made explicit.
     private let query: DocumentQuery
     private let size: Int
@@ -88,7 +90,10 @@ struct PageReader<Item: Sendable>: Sendable {
             request.isStrict = client.configuration.isStrict
             request.reportsUnreadable = true
             request.maximumBytes = maximumBytes
-            let result = try await client.read(request, for: "page", on: "\(query.scope)")
+            let context = StorageContext.current.repeated(as: attempts)
+            let result = try await context.run { [request, query] () async throws(StorageError) in
+                try await client.read(request, for: "page", on: "\(query.scope)")
+            }
             let documents = try result.found
             let mayHaveMore = try result.mayHaveMore(than: wanted)
             let hasMore = documents.count > size || mayHaveMore

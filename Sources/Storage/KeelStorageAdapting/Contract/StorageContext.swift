@@ -59,11 +59,12 @@ public struct StorageContext: Sendable {
         StorageContext(principal: principal, deadline: deadline, attempts: attempts)
     }
 
-    package func repeated() -> StorageContext {
+    /// Returns the context of a call that is for the same user as the others with these attempts.
+    package func repeated(as attempts: StorageAttempts = StorageAttempts()) -> StorageContext {
         StorageContext(
             principal: principal,
             deadline: deadline,
-            attempts: attempts ?? StorageAttempts()
+            attempts: self.attempts ?? attempts
         )
     }
 
