@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// The attempts of a call, or the calls of a transaction or a long result, in which an adapter remembers for whom it made the first one.
+/// The attempts of a call, or the calls of a transaction or a long result, in which an adapter remembers for whom it
+/// made the first one.
 package final class StorageAttempts: Sendable {
     private let memory = Mutex<(any Sendable)?>(nil)
 

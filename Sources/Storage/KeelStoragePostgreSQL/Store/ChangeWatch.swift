@@ -125,7 +125,8 @@ final class ChangeWatch: Sendable {
         state.withLock { [isListening = follower.isListening] in $0.isListening = isListening }
         guard !follower.isListening else { return Self.longestSilence }
         defer { follower.pause = min(follower.pause * 2, Self.longestPause) }
-        return isWaiting ? follower.pause : .seconds(3600)
+        // A wait for the server may have taken the wake-up of a request that has come meanwhile.
+        return state.withLock { $0.waiterCount > 0 } ? follower.pause : .seconds(3600)
     }
 
     private struct Follower {
