@@ -8,7 +8,9 @@ extension FirestoreStorageAdapter {
     public func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await forOneUser { () async throws(StorageError) in await results(of: batches) }
+        try await StorageContext.current.repeated().perform { () async throws(StorageError) in
+            await results(of: batches)
+        }
     }
 
     private func results(

@@ -11,7 +11,8 @@ extension FirestoreStorageAdapter {
 
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         try check(request)
-        return try await forOneUser { () async throws(StorageError) in
+        return try await StorageContext.current.repeated().perform {
+            () async throws(StorageError) in
             try await positioned(request)
         }
     }

@@ -87,21 +87,6 @@ public struct FirestoreStorageAdapter: StorageAdapter {
 
     // MARK: Common
 
-    /// Makes requests, of which none is sent for a user who signs in after the first one.
-    func forOneUser<Value: Sendable>(
-        _ call: () async throws(StorageError) -> Value
-    ) async throws(StorageError) -> Value {
-        let outcome = await StorageContext.current.repeated().bind {
-            () async -> Result<Value, StorageError> in
-            do throws(StorageError) {
-                return .success(try await call())
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try outcome.get()
-    }
-
     func require(
         _ needed: StorageCapabilities,
         for what: String

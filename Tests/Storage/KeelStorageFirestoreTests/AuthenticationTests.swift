@@ -209,6 +209,10 @@ struct AuthenticationTests {
             let storage = StorageClient(adapter(":runQuery"))
             _ = try await storage.page(query, size: 10).next()
         }
+        await expect(.unauthenticated) {
+            let storage = StorageClient(adapter(":runQuery"))
+            _ = try await storage.collection("a", as: [String: String].self).deleteAll()
+        }
         let results = try await adapter(":commit").commit(
             paths.prefix(2).map { WriteBatch([.delete($0)]) }
         )

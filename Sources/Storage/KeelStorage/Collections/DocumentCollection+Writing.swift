@@ -135,22 +135,26 @@ extension DocumentCollection {
         let query = try refined(refine).select()
         let (client, path) = (client, path)
         var deleted = 0
+        // Another user's query would find other documents.
+        let context = StorageContext.current.repeated()
         do throws(StorageError) {
             try await withRetry(
                 client.configuration.transactions,
                 clock: client.configuration.clock,
                 shouldRetry: { $0.code == .conflict || $0.code == .documentNotFound },
                 operation: { _ async throws(StorageError) in
-                    let rest = query.without(deleted)
-                    let writes = try await client.queryDocuments(rest).map {
-                        DocumentWrite.delete($0.path, if: .revision($0.revision))
+                    try await context.perform { () async throws(StorageError) -> Void in
+                        let rest = query.without(deleted)
+                        let writes = try await client.queryDocuments(rest).map {
+                            DocumentWrite.delete($0.path, if: .revision($0.revision))
+                        }
+                        try await client.commitInBatches(
+                            writes,
+                            for: "deleteAll",
+                            on: path.string,
+                            done: &deleted
+                        )
                     }
-                    try await client.commitInBatches(
-                        writes,
-                        for: "deleteAll",
-                        on: path.string,
-                        done: &deleted
-                    )
                 }
             )
         } catch {

@@ -74,7 +74,10 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
                 (_: Int) async throws(StorageError) in
                 let results: [Result<CommitReceipt, StorageError>]
                 do throws(StorageError) {
-                    results = try await commit(attempts.openBatches, in: context)
+                    let batches = attempts.openBatches
+                    results = try await context.perform { () async throws(StorageError) in
+                        try await upstream.commit(batches)
+                    }
                 } catch {
                     throw attempts.fail(with: error)
                 }
@@ -85,21 +88,6 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
             guard attempts.hasAnswers else { throw error }
         }
         return attempts.results
-    }
-
-    private func commit(
-        _ batches: [WriteBatch],
-        in context: StorageContext
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        let outcome = await context.bind {
-            () async -> Result<[Result<CommitReceipt, StorageError>], StorageError> in
-            do throws(StorageError) {
-                return .success(try await upstream.commit(batches))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try outcome.get()
     }
 
     private func identified(_ batch: WriteBatch) -> WriteBatch {

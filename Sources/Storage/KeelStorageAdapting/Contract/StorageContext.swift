@@ -86,6 +86,18 @@ public struct StorageContext: Sendable {
         try await Self.$bound.withValue(self, operation: body, isolation: isolation)
     }
 
+    /// Runs a call with this context, without enforcing its deadline.
+    package func perform<Value: Sendable>(
+        _ call: () async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        let outcome = await bind { () async -> Result<Value, StorageError> in
+            do throws(StorageError) { return .success(try await call()) } catch {
+                return .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+
     /// Runs a call with this context and cancels it at the deadline.
     ///
     /// The method waits for the canceled call to return. A call that completes anyway returns its result as usual.
