@@ -276,6 +276,7 @@ struct OutboxClaimTests {
         try await outbox.enqueue(.note("b"))
         async let flushed = outbox.flush(sending: server)
         try await waitUntil { !server.deliveries.isEmpty }
+        await wall.limits.waitForSleepers()
         wall.advance(by: 75)
         #expect(try await makeOutbox().flush(sending: server))
         gate.open()
@@ -295,6 +296,7 @@ struct OutboxClaimTests {
         let receipt = try await outbox.enqueue(.note("a"))
         async let flushed = outbox.flush(sending: server)
         try await waitUntil { !server.deliveries.isEmpty }
+        await wall.limits.waitForSleepers()
         // The attempt outlasts its lease, which would prevent the edit.
         wall.advance(by: 75)
         let editor = isEditedByOther ? makeOutbox() : outbox

@@ -14,6 +14,9 @@ final class Wall: Sendable {
 
     private let state = Mutex(State())
 
+    /// The clock on which the time limits of calls sleep, unless the time has already advanced past them.
+    let limits = TestClock()
+
     var now: Timestamp { Timestamp(microseconds: state.withLock { $0.wall }) }
 
     /// The time since the machine's start.
@@ -50,7 +53,6 @@ struct MachineClock: Clock {
     typealias Instant = TestClock.Instant
 
     let wall: Wall
-    private let frozen = TestClock()
 
     init(_ wall: Wall) { self.wall = wall }
 
@@ -61,7 +63,7 @@ struct MachineClock: Clock {
     func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
         guard deadline.offset - wall.uptime > .seconds(1) else { return }
-        try await frozen.sleep(until: Instant(offset: .seconds(1 << 40)))
+        try await wall.limits.sleep(until: Instant(offset: .seconds(1 << 40)))
     }
 }
 
