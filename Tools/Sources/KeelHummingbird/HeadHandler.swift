@@ -22,6 +22,8 @@ package final class HeadHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(var head):
+            // SwiftNIO ignores `Upgrade` without `Connection: upgrade`.
+            isDecodingOver = false
             if head.version != .http1_1 { isOld = true }
             if head.method == .MSEARCH { head.method = .RAW(value: "M-SEARCH") }
             asksForOtherProtocol = head.method == .CONNECT || head.headers.contains(name: "upgrade")

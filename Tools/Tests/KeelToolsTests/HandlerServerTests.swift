@@ -111,9 +111,8 @@ struct HandlerServerTests {
         }
     }
 
-    @Test("The bytes behind a request that asks for another protocol are not kept")
-    func bytesOfOtherProtocols() throws {
-        let request = "GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"
+    /// Returns the number of bytes that reach the decoder.
+    private func decodedBytes(of texts: [String]) throws -> Int {
         let (heads, counter) = (HeadHandler(), ByteCounter())
         let channel = EmbeddedChannel()
         let pipeline = channel.pipeline.syncOperations
@@ -121,8 +120,24 @@ struct HandlerServerTests {
         try pipeline.addHandler(counter)
         try pipeline.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
         try pipeline.addHandler(heads)
-        for _ in 0..<3 { try channel.writeInbound(ByteBuffer(string: request)) }
-        #expect(counter.count == request.utf8.count)
+        for text in texts { try channel.writeInbound(ByteBuffer(string: text)) }
+        return counter.count
+    }
+
+    @Test("The bytes behind a request that asks for another protocol are not kept")
+    func bytesOfOtherProtocols() throws {
+        let request = "GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"
+        #expect(try decodedBytes(of: [request, request, request]) == request.utf8.count)
+    }
+
+    @Test("A request that has begun behind an ignored Upgrade field is read to its end")
+    func bytesOfNextRequest() throws {
+        let ignored = "GET / HTTP/1.1\r\nUpgrade: h2c\r\n\r\n"
+        let next = "POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nso"
+        #expect(
+            try decodedBytes(of: [ignored + next, "up", next])
+                == (ignored + next + "up" + next).utf8.count
+        )
     }
 
     @Test("A graceful shutdown answers accepted requests and accepts no more")
