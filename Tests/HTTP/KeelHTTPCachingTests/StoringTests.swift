@@ -236,6 +236,16 @@ struct StoringTests {
         #expect(try await bench.send().text == "soup")
     }
 
+    @Test("A response of RFC 6585 is not stored", arguments: [428, 429, 431, 511])
+    func additionalStatuses(code: Int) async throws {
+        let bench = CacheBench(
+            [.status(HTTPResponse.Status(code: code), headers: [.cacheControl: "max-age=60"])],
+            then: CacheBench.text("soup")
+        )
+        #expect(try await bench.send().status == code)
+        #expect(try await bench.send().text == "soup")
+    }
+
     @Test("A newer response that may not be stored still removes the older one")
     func forgetsOlder() async throws {
         let bench = CacheBench([

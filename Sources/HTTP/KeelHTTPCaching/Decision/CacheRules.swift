@@ -25,8 +25,11 @@ struct CacheRules: Hashable, Sendable {
         .union(400...417).union([421, 422, 423, 424, 425, 426, 428, 429, 431, 451])
         .union(500...508).union([510, 511])
 
-    /// Statuses by which the origin refuses a condition, range or expectation of one request, which others may not have.
-    static let refusalStatuses: Set<Int> = [412, 416, 417]
+    /// Statuses whose responses are not stored.
+    ///
+    /// By 412, 416 and 417, the origin refuses a condition, range or expectation of one request, which others may not
+    /// have. RFC 6585 forbids storing the others.
+    static let unstoredStatuses: Set<Int> = [412, 416, 417, 428, 429, 431, 511]
 
     /// Statuses of errors for which RFC 5861 allows a stale response.
     static let errorStatuses: Set<Int> = [500, 502, 503, 504]

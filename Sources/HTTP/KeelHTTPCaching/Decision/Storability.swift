@@ -14,7 +14,7 @@ enum Storability {
         let fields = exchange.response.headerFields
         let status = exchange.response.status.code
         let directives = ResponseDirectives(fields, rules)
-        guard status >= 200, status != 304, !CacheRules.refusalStatuses.contains(status),
+        guard status >= 200, status != 304, !CacheRules.unstoredStatuses.contains(status),
             !exchange.requestDirectives.noStore,
             permitsStoring(directives, status),
             permitsSharing(exchange.request, directives, rules),
