@@ -37,6 +37,18 @@ struct ServingTests {
         #expect(bench.requestCount == 4)
     }
 
+    @Test("Two cookies match the same two in one field, but not one cookie with a comma")
+    func comparesCookies() async throws {
+        let bench = CacheBench(
+            [CacheBench.text("two", "max-age=60", [.vary: "Cookie"])],
+            then: CacheBench.text("one")
+        )
+        try await bench.send(.get, "/menu", [.cookie: "a=1", .cookie: "b=2"])
+        let same = try await bench.send(.get, "/menu", [.cookie: "a=1; b=2"])
+        #expect(same.result == .fresh)
+        #expect(try await bench.send(.get, "/menu", [.cookie: "a=1,b=2"]).text == "one")
+    }
+
     @Test(
         "A range is cut from the stored whole response",
         arguments: [

@@ -60,9 +60,10 @@ enum VaryMatch {
 
     /// Returns the normalized value of a field, or nil if the request does not have it.
     ///
-    /// Lines are joined, spaces at commas removed, and members of unordered fields sorted.
+    /// Lines are joined, spaces at commas removed, and members of unordered fields sorted. Cookies may contain commas.
     private static func normalized(_ name: String, in request: HTTPFields) -> String? {
         guard let field = HTTPField.Name(name) else { return nil }
+        if field == .cookie { return request[.cookie] }
         let lines = request[values: field]
         guard !lines.isEmpty else { return nil }
         let members = FieldList.members(lines)
