@@ -125,5 +125,10 @@ struct CURLCommandTests {
         #expect(CURLCommand(request(.head)).description == "curl --head https://example.org/a")
         let command = CURLCommand(request(.get, "/a", [.accept: "*/*"])).text(.multiline)
         #expect(command == "curl \\\n  --header 'Accept: */*' \\\n  https://example.org/a")
+        let cookies = request(.get, "/a", [.cookie: "a=1", .cookie: "b=2"])
+        #expect(
+            CURLCommand(cookies, redactor: nil).description
+                == "curl --header 'Cookie: a=1; b=2' https://example.org/a"
+        )
     }
 }

@@ -82,7 +82,7 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
         } else if head.method != .get || hasBody {
             options.append(["--request", head.method.rawValue])
         }
-        for field in head.headerFields where field.name != .contentLength {
+        for field in head.headerFields.joiningCookies where field.name != .contentLength {
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
             options.append(["--header", line])
         }

@@ -4,6 +4,7 @@
 ///
 /// - ``send(_:)`` returns at the head of the final response;
 /// - it never follows a redirect, repeats a request, or decodes or decompresses a body;
+/// - over HTTP/1.1, all cookies of a request are in one field, joined by `"; "` (RFC 6265 section 5.4);
 /// - each `Set-Cookie` field of a response remains a separate field (RFC 9110 section 5.3);
 /// - dropping a response body before its end cancels the exchange;
 /// - canceling the task that waits in ``send(_:)`` or in a body ends the wait soon, with the code
