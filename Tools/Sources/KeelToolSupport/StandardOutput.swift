@@ -56,15 +56,8 @@ package enum StandardOutput {
     /// Returns the number of bytes that do not block a descriptor that accepts any.
     private static func mostBytesAtOnce(to descriptor: Int32) -> Int {
         var status = stat()
-        guard fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG else {
-            return .max
-        }
-        // PIPE_BUF.
-        #if os(Linux)
-        return 4096
-        #else
-        return 512
-        #endif
+        let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        return isFile ? .max : Int(PIPE_BUF)
     }
 
     private static func endByBrokenPipe() -> Never {
