@@ -229,7 +229,7 @@ struct ClientWebSocketTests {
             configuration: WebSocketConfiguration,
             _ body: (WebSocketConnection) async throws -> Value
         ) async throws -> Value {
-            let isSecond = attempts.next() == 1
+            let isSecond = attempts.next() == 2
             if isSecond {
                 hasBegun.open()
                 // A task of its own, which is not canceled at the gate.
