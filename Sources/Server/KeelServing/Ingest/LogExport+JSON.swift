@@ -54,14 +54,14 @@ extension LogExport {
         of pairs: [FirestoreJSON],
         depth: Int
     ) throws(StorageError) -> DocumentFields {
-        var fields = DocumentFields()
+        var fields: [(String, DocumentValue)] = []
         for pair in pairs {
             guard let key = try pair.text("key"), let value = try pair.object("value") else {
                 continue
             }
-            fields[key] = try self.value(value, depth: depth)
+            fields.append((key, try self.value(value, depth: depth)))
         }
-        return fields
+        return DocumentFields(fields)
     }
 
     /// Decodes an `AnyValue`; null if it has no member.

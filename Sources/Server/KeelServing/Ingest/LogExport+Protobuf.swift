@@ -56,16 +56,16 @@ extension LogExport {
         in bytes: ArraySlice<UInt8>,
         depth: Int
     ) throws(StorageError) -> DocumentFields {
-        var fields = DocumentFields()
+        var fields: [(String, DocumentValue)] = []
         try messages(field, in: bytes) { pair throws(StorageError) in
             var (key, value) = ("", DocumentValue.null)
             try messages(1, in: pair) { key = String(decoding: $0, as: UTF8.self) }
             try messages(2, in: pair) { message throws(StorageError) in
                 value = try self.value(message, depth: depth)
             }
-            if !key.isEmpty { fields[key] = value }
+            if !key.isEmpty { fields.append((key, value)) }
         }
-        return fields
+        return DocumentFields(fields)
     }
 
     private static func value(

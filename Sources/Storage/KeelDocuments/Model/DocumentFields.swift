@@ -29,7 +29,10 @@ public struct DocumentFields: Sendable, Hashable {
     /// Creates fields from names and values; for a repeated name, the last value wins.
     public init(_ pairs: some Sequence<(String, DocumentValue)>) {
         sorted = []
-        for (name, value) in pairs { self[name] = value }
+        let pairs = Array(pairs)
+        // Inserted into many, each field would move those behind it. The sort is stable.
+        let ordered = pairs.count > 100 ? pairs.sorted { Self.precedes($0.0, $1.0) } : pairs
+        for (name, value) in ordered { self[name] = value }
     }
 
     package init(sorted: [Field]) { self.sorted = sorted }
@@ -77,6 +80,8 @@ public struct DocumentFields: Sendable, Hashable {
             }
             var inner = self[name]?.mapValue
             if inner == nil, newValue == nil { return }
+            // With one reference, the map is changed in place; with two, all of its fields would be copied.
+            self[name] = DocumentValue.null
             inner = inner ?? DocumentFields()
             inner?[names.dropFirst()] = newValue
             self[name] = inner.map(DocumentValue.map)

@@ -59,15 +59,16 @@ package struct FirestoreDecoding: Sendable {
         guard let members = json.members else {
             throw Self.flaw("“fields” is \(json.kindName) and should be an object")
         }
-        var fields = DocumentFields()
+        var fields: [(String, DocumentValue)] = []
+        fields.reserveCapacity(members.count)
         for member in members {
             do throws(StorageError) {
-                fields[member.name] = try value(member.value)
+                fields.append((member.name, try value(member.value)))
             } catch {
                 throw Self.flaw("field “\(member.name)”: \(error.message)")
             }
         }
-        return fields
+        return DocumentFields(fields)
     }
 
     package func value(_ json: FirestoreJSON) throws(StorageError) -> DocumentValue {

@@ -1,0 +1,33 @@
+import KeelDocuments
+import Testing
+
+/// With work for each pair of fields, these tests would take minutes.
+@Suite("Fields of documents", .timeLimit(.minutes(1)))
+struct DocumentFieldsTests {
+    private static let pairs = (0..<Int64(300_000)).map { number in
+        ("\(1_000_000 + number)", DocumentValue.integer(number))
+    }
+
+    @Test("Many fields can be given in any order, and the last value of a name counts")
+    func many() {
+        let sorted = DocumentFields(Self.pairs)
+        #expect(DocumentFields(Self.pairs.reversed()) == sorted)
+        let repeated = Self.pairs.map { ($0.0, DocumentValue.null) }
+        #expect(DocumentFields(Array(repeated.reversed()) + Self.pairs) == sorted)
+    }
+
+    @Test("Many fields of a map can be set one after the other")
+    func nested() {
+        var fields = DocumentFields([("map", .map(["other": 1])), ("text", "a")])
+        for (name, value) in Self.pairs { fields[FieldPath(names: ["map", name])] = value }
+        fields[FieldPath(names: ["text", "name"])] = "b"
+        fields[FieldPath(names: ["map", "other"])] = DocumentValue?.none
+        fields[FieldPath(names: ["none", "other"])] = DocumentValue?.none
+        #expect(
+            fields
+                == DocumentFields([
+                    ("map", .map(DocumentFields(Self.pairs))), ("text", .map(["name": "b"])),
+                ])
+        )
+    }
+}
