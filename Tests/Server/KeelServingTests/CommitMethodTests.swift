@@ -190,4 +190,20 @@ struct CommitMethodTests {
             #expect(answer.error == "INVALID_ARGUMENT")
         }
     }
+
+    @Test("A commit transforms each document up to 500 times, in all of its writes together")
+    func manyTransforms() async throws {
+        func write(_ path: String, _ count: Int) -> String {
+            let transform = #"{"fieldPath":"n","increment":{"integerValue":"1"}}"#
+            let all = [String](repeating: transform, count: count).joined(separator: ",")
+            return Served.write(path, n: 0, #","updateTransforms":[\#(all)]"#)
+        }
+        let most = "{\"writes\":[\(write("a/1", 500)),\(write("a/2", 499)),\(write("a/2", 1))]}"
+        #expect(try await served.send(.post, ":commit", most).status == 200)
+        for writes in [write("a/3", 501), write("a/3", 499) + "," + write("a/3", 2)] {
+            let answer = try await served.send(.post, ":commit", "{\"writes\":[\(writes)]}")
+            #expect(answer.error == "INVALID_ARGUMENT")
+        }
+        #expect(try await served.send(.get, "/a/3").status == 404)
+    }
 }

@@ -3,6 +3,8 @@ package import KeelDocuments
 /// The rules of writes and batches, which the client checks.
 package enum WriteValidation {
     package static let mostWrites = 500
+    /// The maximum number of transforms of one document in a batch, as in Firestore.
+    package static let mostTransforms = 500
 
     /// Checks the writes of a batch; `own` are those to reserved paths.
     package static func check(
@@ -21,6 +23,7 @@ package enum WriteValidation {
             try check(write)
         }
         if writes.count > 1 { try checkSequence(of: writes) }
+        try checkTransforms(of: writes + own)
         for write in own {
             if let flaw = write.path.flaw { throw StorageError(.invalidArgument, flaw) }
             try check(write)
@@ -42,6 +45,34 @@ package enum WriteValidation {
                 )
             default: deleted.remove(write.path)
             }
+        }
+    }
+
+    /// Refuses many transforms of one document, each of which may compare all elements of a large array.
+    private static func checkTransforms(of writes: [DocumentWrite]) throws(StorageError) {
+        var counts: [DocumentPath: Int] = [:]
+        for write in writes {
+            let own = transformCount(of: write.operation)
+            guard own > 0 else { continue }
+            let count = counts[write.path, default: 0] + own
+            guard count <= mostTransforms else {
+                throw StorageError(
+                    .invalidArgument,
+                    "the batch has more than \(mostTransforms) transforms of “\(write.path)”; commit "
+                        + "some of them later",
+                    resource: write.path.string
+                )
+            }
+            counts[write.path] = count
+        }
+    }
+
+    private static func transformCount(of operation: DocumentWrite.Operation) -> Int {
+        switch operation {
+        case .set(_, let transforms): transforms.count
+        case .update(let changes):
+            changes.count(where: { if case .transform = $0.action { true } else { false } })
+        case .delete, .verify, .replicate: 0
         }
     }
 
