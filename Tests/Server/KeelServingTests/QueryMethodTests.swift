@@ -133,6 +133,24 @@ struct QueryMethodTests {
         #expect(refused.error == "INVALID_ARGUMENT")
     }
 
+    @Test("A read selects up to 10,000 fields")
+    func manyFields() async throws {
+        try await served.set("a/1", n: 1)
+        for (count, status) in [(10_000, 200), (10_001, 400)] {
+            let names = (1..<count).map { "f\($0)" } + ["n"]
+            let mask = names.map { "\"\($0)\"" }.joined(separator: ",")
+            let name = Served.name("a/1")
+            let get = #"{"documents":["\#(name)"],"mask":{"fieldPaths":[\#(mask)]}}"#
+            #expect(try await served.send(.post, ":batchGet", get).status == status)
+            let fields = names.map { #"{"fieldPath":"\#($0)"}"# }.joined(separator: ",")
+            for from in [#"[{"collectionId":"a"}]"#, "[]"] {
+                let query = #""from":\#(from),"select":{"fields":[\#(fields)]}"#
+                let body = #"{"structuredQuery":{\#(query)}}"#
+                #expect(try await served.send(.post, ":runQuery", body).status == status)
+            }
+        }
+    }
+
     @Test("Collections are listed in pages without Keel's own")
     func listsCollections() async throws {
         for name in ["c", "a", "b"] { try await served.set("\(name)/1", n: 1) }

@@ -198,6 +198,7 @@ extension FirestoreExchange {
         let mask = try body.object("mask").map { json throws(StorageError) in
             try decoding.mask(json)
         }
+        try QueryValidation.check(selection: mask)
         let snapshot = try await snapshot()
         return try await made(by: try BatchReply(.batchGet, with: paths, mask, of: self, snapshot))
     }
@@ -237,6 +238,7 @@ extension FirestoreExchange {
         guard items[name] != nil else { return nil }
         var fields: [FieldPath] = []
         for text in texts { fields.append(try decoding.field(text)) }
+        if name == "mask.fieldPaths" { try QueryValidation.check(selection: fields) }
         return fields
     }
 

@@ -8,6 +8,7 @@ extension FirestoreExchange {
     /// Each collection is read with a query of its own, in the order of the names.
     func run(_ query: ChildrenQuery) async throws(StorageError) -> ReplyBody {
         try require(.collectionListing, for: "a query over all collections of a document")
+        try QueryValidation.check(selection: query.clauses.projection)
         let past: Timestamp?
         switch try await snapshot() {
         // Names and documents are read separately, but at the same time if the store supports it.

@@ -143,9 +143,18 @@ public struct DocumentBody: Sendable, Hashable {
 
     package func selecting(_ paths: [FieldPath]) -> DocumentBody {
         var selected = DocumentFields()
-        for path in paths where !path.isDocumentID {
-            guard let value = value(at: path) else { continue }
-            selected[path] = value
+        // Each of many paths would take a pass over the body and, out of order, move the fields behind it.
+        if paths.count > 20, let fields = try? self.fields() {
+            let ordered = paths.sorted {
+                $0.names.lexicographicallyPrecedes($1.names, by: DocumentFields.precedes)
+            }
+            for path in ordered where !path.isDocumentID {
+                if let value = fields[path] { selected[path] = value }
+            }
+        } else {
+            for path in paths where !path.isDocumentID {
+                if let value = value(at: path) { selected[path] = value }
+            }
         }
         return DocumentBody(selected)
     }

@@ -11,6 +11,10 @@ package enum QueryValidation {
     /// The maximum number of alternatives from `in`, `arrayContainsAny` and their combinations.
     package static let mostDisjunctions = 30
     package static let mostExclusions = 10
+    /// The maximum number of fields that a read selects, each of which is looked up in every document.
+    package static let mostSelected = 10_000
+    /// The maximum number of words of a search, each of which takes memory of the store.
+    package static let mostWords = 100
     /// The maximum limit and offset, as in Firestore's protocol; sums and multiples of them fit an `Int`.
     package static let mostDocuments = min(Int(Int32.max), Int.max / 8)
     /// The maximum length of a constant's index key, in bytes: that of a 1,499-byte string.
@@ -33,17 +37,28 @@ package enum QueryValidation {
         query.offset = min(query.offset, mostDocuments)
         query.start = try resolved(query.start, of: query, name: "start")
         query.end = try resolved(query.end, of: query, name: "end")
+        try check(selection: query.projection)
         for path in query.projection ?? [] { try check(path) }
         if let search = query.search {
             for path in search.fields ?? [] { try check(path) }
-            guard !search.terms.isEmpty else {
+            let count = search.terms.count
+            guard count > 0 else {
                 throw invalid("a search needs at least one word of letters or digits")
+            }
+            guard count <= mostWords else {
+                throw invalid("a search has \(count) words; the maximum is \(mostWords)")
             }
             guard search.fields?.isEmpty != true else {
                 throw invalid("a search needs at least one field; nil searches all of them")
             }
         }
         return query
+    }
+
+    /// Throws ``StorageError/Code/invalidArgument`` for too many fields to read.
+    package static func check(selection fields: [FieldPath]?) throws(StorageError) {
+        guard let count = fields?.count, count > mostSelected else { return }
+        throw invalid("a read selects \(count) fields; the maximum is \(mostSelected)")
     }
 
     private static func reduced(_ limit: DocumentQuery.Limit) -> DocumentQuery.Limit {

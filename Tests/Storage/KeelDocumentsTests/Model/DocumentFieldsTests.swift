@@ -30,4 +30,16 @@ struct DocumentFieldsTests {
                 ])
         )
     }
+
+    @Test("Many fields of a body can be selected in any order")
+    func selected() {
+        let names = Self.pairs.prefix(100_000).map { $0.0 }
+        let map = DocumentFields(names.map { ($0, DocumentValue.null) })
+        let body = DocumentBody(["map": .map(map), "other": 1])
+        let paths = names.reversed().map { FieldPath(names: ["map", $0]) }
+        let expected = DocumentBody(["map": .map(map)])
+        #expect(body.selecting(paths + ["missing", "other.missing", .documentID]) == expected)
+        #expect(body.selecting(["map"] + paths) == expected)
+        #expect(body.selecting(["other"]) == DocumentBody(["other": 1]))
+    }
 }
