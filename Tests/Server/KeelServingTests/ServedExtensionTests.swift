@@ -179,6 +179,25 @@ struct ServedExtensionTests {
         #expect(bad.error == "ABORTED")
     }
 
+    @Test("The queries included in a commit obey the rules of queries")
+    func queriesOfReads() async throws {
+        let equal = #""field":{"fieldPath":"n"},"op":"EQUAL","value":{"integerValue":"1"}"#
+        func composite(_ op: String, of filter: String, _ count: Int) -> String {
+            let all = [String](repeating: filter, count: count).joined(separator: ",")
+            return #"{"compositeFilter":{"op":"\#(op)","filters":[\#(all)]}}"#
+        }
+        let either = composite("OR", of: #"{"fieldFilter":{\#(equal)}}"#, 5)
+        for (count, status) in [(1, 200), (3, 400)] {
+            let filter = composite("AND", of: either, count)
+            let query = #"{"from":[{"collectionId":"a"}],"where":\#(filter)}"#
+            let read = #"{"parent":"\#(Served.database)/documents","structuredQuery":\#(query)}"#
+            let keel = #"{"reads":{"queries":[\#(read)]}}"#
+            let body = #"{"writes":[\#(Served.write("b/1", n: 1))],"keel":\#(keel)}"#
+            let answer = try await served.send(.post, ":commit", body, extended: true)
+            #expect(answer.status == status)
+        }
+    }
+
     @Test("A replica keeps its times and revision, within limits")
     func replicates() async throws {
         func body(_ revision: String, _ path: String = "a/1") -> String {

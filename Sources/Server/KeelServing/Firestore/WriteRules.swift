@@ -37,6 +37,8 @@ enum WriteRules {
         for read in reads.documents { try reserved.check(read.path) }
         for read in reads.queries {
             try reserved.check(read.query.scope)
+            // The commit runs it again. Unchecked, a small filter could have billions of alternatives.
+            _ = try QueryValidation.checked(read.query)
             for found in read.found { try reserved.check(found.path) }
         }
     }
