@@ -11,6 +11,8 @@ package enum QueryValidation {
     /// The maximum number of alternatives from `in`, `arrayContainsAny` and their combinations.
     package static let mostDisjunctions = 30
     package static let mostExclusions = 10
+    /// The maximum number of conditions and orders together, each of which is evaluated for every document.
+    package static let mostConditions = 1_000
     /// The maximum number of fields that a read selects, each of which is looked up in every document.
     package static let mostSelected = 10_000
     /// The maximum number of words of a search, each of which takes memory of the store.
@@ -25,6 +27,12 @@ package enum QueryValidation {
     package static func checked(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
         try checkScope(query)
         let comparisons = query.filter?.comparisons ?? []
+        let count = comparisons.count + query.orders.count
+        guard count <= mostConditions else {
+            throw invalid(
+                "the query has \(count) conditions and orders; the maximum is \(mostConditions)"
+            )
+        }
         try checkConstants(query, comparisons)
         var query = query
         if let filter = query.filter {

@@ -12,4 +12,16 @@ struct QueryValidationTests {
         }
         #expect(error?.code == .invalidArgument)
     }
+
+    @Test("A query has up to 1,000 conditions and orders")
+    func manyConditions() throws {
+        let condition = DocumentFilter.field("a", .equal, 1)
+        let filter = DocumentFilter.and([DocumentFilter](repeating: condition, count: 999))
+        let query = DocumentQuery("notes").where(filter).order(by: "b")
+        _ = try QueryValidation.checked(query)
+        let error = #expect(throws: StorageError.self) {
+            try QueryValidation.checked(query.order(by: "c"))
+        }
+        #expect(error?.code == .invalidArgument)
+    }
 }
