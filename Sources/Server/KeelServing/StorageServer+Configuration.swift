@@ -10,8 +10,8 @@ extension StorageServer {
         /// The nesting limit of a request's JSON; 128 by default, of which a document takes up to 70.
         public var maximumJSONLevels = 128
 
-        /// The maximum number of values in a request's JSON or a gRPC message, including arrays and objects; 2,000,000
-        /// by default.
+        /// The maximum number of values in a request's JSON, a gRPC message or logs in protobuf, including arrays and
+        /// objects; 2,000,000 by default.
         ///
         /// The shortest values take two bytes of JSON and fifty bytes of memory.
         public var maximumJSONValues = 2_000_000

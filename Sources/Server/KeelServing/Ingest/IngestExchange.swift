@@ -37,7 +37,11 @@ struct IngestExchange {
         }
         let bytes = try await call.bytes(upTo: configuration.maximumBodyBytes)
         let (rejected, reason) = try await keep(in: collection) { () throws(StorageError) in
-            try LogExport(protobuf: bytes, makeID: configuration.makeID)
+            try LogExport(
+                protobuf: bytes,
+                mostValues: configuration.maximumJSONValues,
+                makeID: configuration.makeID
+            )
         }
         var answer = ProtobufWriter()
         if rejected > 0 {

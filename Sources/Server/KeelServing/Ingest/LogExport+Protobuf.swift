@@ -6,11 +6,16 @@ extension LogExport {
     /// Decodes the binary form (OTLP/HTTP); ignores unknown fields.
     ///
     /// - Throws: `invalidArgument` if the message is malformed, `tooLarge` if it exceeds a limit.
-    init(protobuf bytes: [UInt8], makeID: () -> String) throws(StorageError) {
+    init(
+        protobuf bytes: [UInt8],
+        mostValues: Int,
+        makeID: () -> String
+    ) throws(StorageError) {
+        var left = mostValues
         try Self.messages(1, in: bytes[...]) { resource throws(StorageError) in
             var attributes = DocumentFields()
             try Self.messages(1, in: resource) { message throws(StorageError) in
-                attributes = try Self.fields(1, in: message, depth: 0)
+                attributes = try Self.fields(1, in: message, depth: 0, &left)
             }
             var source = LogSource(attributes)
             try Self.messages(2, in: resource) { scope throws(StorageError) in
@@ -21,13 +26,16 @@ extension LogExport {
                     }
                 }
                 try Self.messages(2, in: scope) { record throws(StorageError) in
-                    try append(Self.record(record), of: source, makeID: makeID)
+                    try append(Self.record(record, &left), of: source, makeID: makeID)
                 }
             }
         }
     }
 
-    private static func record(_ bytes: ArraySlice<UInt8>) throws(StorageError) -> DocumentFields {
+    private static func record(
+        _ bytes: ArraySlice<UInt8>,
+        _ left: inout Int
+    ) throws(StorageError) -> DocumentFields {
         var fields = DocumentFields()
         var reader = ProtobufReader(bytes)
         while let (field, value) = reader.next() {
@@ -37,7 +45,7 @@ extension LogExport {
             case (2, .varint(let number)):
                 fields["severity"] = .integer(Int64(truncatingIfNeeded: number))
             case (3, .data(let text)): fields["severityText"] = string(text)
-            case (5, .data(let body)): fields["body"] = try self.value(body, depth: 0)
+            case (5, .data(let body)): fields["body"] = try self.value(body, depth: 0, &left)
             case (9, .data(let id)): fields["traceId"] = hexadecimal(id)
             case (10, .data(let id)): fields["spanId"] = hexadecimal(id)
             case (12, .data(let name)): fields["eventName"] = string(name)
@@ -45,7 +53,7 @@ extension LogExport {
             }
         }
         guard !reader.isDamaged else { throw damaged }
-        let attributes = try self.fields(6, in: bytes, depth: 0)
+        let attributes = try self.fields(6, in: bytes, depth: 0, &left)
         if !attributes.isEmpty { fields["attributes"] = .map(attributes) }
         return fields
     }
@@ -54,14 +62,16 @@ extension LogExport {
     private static func fields(
         _ field: Int,
         in bytes: ArraySlice<UInt8>,
-        depth: Int
+        depth: Int,
+        _ left: inout Int
     ) throws(StorageError) -> DocumentFields {
         var fields: [(String, DocumentValue)] = []
         try messages(field, in: bytes) { pair throws(StorageError) in
+            try count(&left)
             var (key, value) = ("", DocumentValue.null)
             try messages(1, in: pair) { key = String(decoding: $0, as: UTF8.self) }
             try messages(2, in: pair) { message throws(StorageError) in
-                value = try self.value(message, depth: depth)
+                value = try self.value(message, depth: depth, &left)
             }
             if !key.isEmpty { fields.append((key, value)) }
         }
@@ -70,9 +80,11 @@ extension LogExport {
 
     private static func value(
         _ bytes: ArraySlice<UInt8>,
-        depth: Int
+        depth: Int,
+        _ left: inout Int
     ) throws(StorageError) -> DocumentValue {
         guard depth < deepest else { throw tooDeep }
+        try count(&left)
         var reader = ProtobufReader(bytes)
         var found = DocumentValue.null
         while let (field, value) = reader.next() {
@@ -84,10 +96,11 @@ extension LogExport {
             case (5, .data(let list)):
                 var values: [DocumentValue] = []
                 try messages(1, in: list) { element throws(StorageError) in
-                    values.append(try self.value(element, depth: depth + 1))
+                    values.append(try self.value(element, depth: depth + 1, &left))
                 }
                 found = .array(values)
-            case (6, .data(let map)): found = .map(try fields(1, in: map, depth: depth + 1))
+            case (6, .data(let map)):
+                found = .map(try fields(1, in: map, depth: depth + 1, &left))
             case (7, .data(let bytes)): found = .bytes(Array(bytes))
             default: continue
             }
@@ -97,6 +110,14 @@ extension LogExport {
     }
 
     // MARK: Parts
+
+    /// Counts a value, of which the shortest take two bytes here and much more in memory.
+    private static func count(_ left: inout Int) throws(StorageError) {
+        guard left > 0 else {
+            throw StorageError(.tooLarge, "the request has too many values; send fewer at a time")
+        }
+        left -= 1
+    }
 
     /// Calls a closure with each length-delimited value of a field.
     private static func messages(

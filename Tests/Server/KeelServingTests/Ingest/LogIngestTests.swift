@@ -90,12 +90,17 @@ struct LogIngestTests {
         }
     }
 
-    private func send(_ bytes: [UInt8], isBinary: Bool) async throws -> HTTPReplyBytes {
+    private func send(
+        _ bytes: [UInt8],
+        isBinary: Bool,
+        to server: StorageServer? = nil
+    ) async throws -> HTTPReplyBytes {
         var fields = HTTPFields()
         fields[.contentType] = isBinary ? "application/x-protobuf" : "application/json"
         var head = HTTPRequest("http://127.0.0.1:8080/v1/logs", .post)
         head.headerFields = fields
-        let reply = await served.server.respond(to: HTTPCall(head, body: HTTPBody(bytes)))
+        let server = server ?? served.server
+        let reply = await server.respond(to: HTTPCall(head, body: HTTPBody(bytes)))
         return HTTPReplyBytes(
             status: reply.head.status.code,
             type: reply.head.headerFields[.contentType] ?? "",
@@ -216,6 +221,18 @@ struct LogIngestTests {
         #expect(try await send(most, isBinary: true).status == 200)
         #expect(store.commits.reduce(0) { $0 + $1.count } == 10_000)
         #expect(store.commits.allSatisfy { $0.count <= 500 })
+    }
+
+    @Test("Values in protobuf are limited in number as those in JSON")
+    func mostValues() async throws {
+        for (most, status) in [(16, 413), (17, 200)] {
+            let limited = Served(store) { configuration in
+                configuration.ingest = Ingest()
+                configuration.maximumJSONValues = most
+            }
+            let reply = try await send(Self.protobuf(), isBinary: true, to: limited.server)
+            #expect(reply.status == status)
+        }
     }
 
     @Test("Large records are committed in small batches")
