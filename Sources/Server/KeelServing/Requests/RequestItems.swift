@@ -3,16 +3,23 @@ import KeelStorageFirestore
 
 /// The query items of a request, with names in lowerCamelCase, or the fields of a form.
 struct RequestItems {
+    /// The maximum number of parsed items, all of which are searched for each name.
+    private static let most = 10_000
+
     private let items: [(name: String, value: String)]
 
     init(_ items: [(name: String, value: String)]) { self.items = items }
 
     /// Parses a query string, or a form, whose names stay unchanged.
     ///
-    /// - Throws: A failure if the percent-encoding is invalid.
+    /// - Throws: A failure if the percent-encoding is invalid, or if there are more than 10,000 items.
     init(_ text: Substring.UTF8View, isForm: Bool = false) throws(ServingFailure) {
         var items: [(name: String, value: String)] = []
-        for item in text.split(separator: UInt8(ascii: "&")) {
+        let texts = text.split(separator: UInt8(ascii: "&"), maxSplits: Self.most)
+        guard texts.count <= Self.most else {
+            throw .invalid("the request has more than \(Self.most) parameters")
+        }
+        for item in texts {
             let parts = item.split(
                 separator: UInt8(ascii: "="),
                 maxSplits: 1,

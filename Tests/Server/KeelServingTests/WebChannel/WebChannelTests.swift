@@ -338,6 +338,7 @@ struct WebChannelTests {
             ("RID=1", "count=1&ofs=0", "req0___data__"),
             ("RID=1", "count=1&ofs=0&req0___data__=%7B", "not valid JSON"),
             ("RID=1", "count=-1&ofs=0", "out of range"),
+            ("RID=1", "count=0&" + String(repeating: "a&", count: 10_000), "parameters"),
         ] {
             let answer = try await client.post(items, Array(body.utf8))
             #expect(answer.status == 400)
