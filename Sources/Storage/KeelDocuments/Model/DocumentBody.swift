@@ -145,12 +145,17 @@ public struct DocumentBody: Sendable, Hashable {
         var selected = DocumentFields()
         // Each of many paths would take a pass over the body and, out of order, move the fields behind it.
         if paths.count > 20, let fields = try? self.fields() {
-            let ordered = paths.sorted {
-                $0.names.lexicographicallyPrecedes($1.names, by: DocumentFields.precedes)
+            var found: [(path: FieldPath, value: DocumentValue)] = []
+            for path in paths where !path.isDocumentID {
+                if let value = fields[path] { found.append((path: path, value: value)) }
             }
-            for path in ordered where !path.isDocumentID {
-                if let value = fields[path] { selected[path] = value }
+            found.sort { one, other in
+                one.path.names.lexicographicallyPrecedes(
+                    other.path.names,
+                    by: DocumentFields.precedes
+                )
             }
+            for (path, value) in found { selected[path] = value }
         } else {
             for path in paths where !path.isDocumentID {
                 if let value = value(at: path) { selected[path] = value }
