@@ -104,7 +104,7 @@ public struct DocumentSequence: AsyncSequence, Sendable {
             from: client.capabilities,
             reportsUnreadable: true,
             holdMoment: { () async throws(StorageError) in
-                let context = client.context ?? StorageContext()
+                let context = client.context ?? .current
                 return try await context.run { () async throws(StorageError) in
                     try await ReadMoment.present(of: client.adapter, on: client.configuration.clock)
                 }
@@ -124,7 +124,7 @@ public struct DocumentSequence: AsyncSequence, Sendable {
         as attempts: StorageAttempts
     ) async throws(StorageError) -> (rest: QueryPages, page: QueryPages.Page?) {
         let context = StorageContext.current.repeated(as: attempts)
-        return try await context.run {
+        return try await context.perform {
             () async throws(StorageError) -> (rest: QueryPages, page: QueryPages.Page?) in
             var pages = pages
             guard var page = try await pages.next() else { return (pages, nil) }

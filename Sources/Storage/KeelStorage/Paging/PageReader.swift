@@ -91,7 +91,7 @@ struct PageReader<Item: Sendable>: Sendable {
             request.reportsUnreadable = true
             request.maximumBytes = maximumBytes
             let context = StorageContext.current.repeated(as: attempts)
-            let result = try await context.run { [request, query] () async throws(StorageError) in
+            let result = try await context.perform { () async throws(StorageError) in
                 try await client.read(request, for: "page", on: "\(query.scope)")
             }
             let documents = try result.found

@@ -123,6 +123,22 @@ struct LimitTests {
         #expect(adapter.commits.count == 2)
     }
 
+    @Test("The error of a page after the deadline of a transaction names the operation")
+    func pages() async throws {
+        let (clock, storage) = (clock, client(memory))
+        let operations = try await storage.limited(to: .seconds(1)).transaction { _ in
+            await clock.advance(by: .seconds(1))
+            let iteration = await expectError(StorageError.self, .timeout) {
+                for try await _ in storage.documents(matching: DocumentQuery("a")) {}
+            }
+            let page = await expectError(StorageError.self, .timeout) {
+                try await storage.page(DocumentQuery("a"))
+            }
+            return [iteration?.operation, page?.operation]
+        }
+        #expect(operations == ["documents", "page"])
+    }
+
     @Test("The earlier of two deadlines applies, and decorators pass it and the principal on")
     func passesOn() async throws {
         let adapter = StandInAdapter(memory)
