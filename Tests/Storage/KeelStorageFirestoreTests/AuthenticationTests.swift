@@ -213,6 +213,11 @@ struct AuthenticationTests {
             let storage = StorageClient(adapter(":runQuery"))
             _ = try await storage.collection("a", as: [String: String].self).deleteAll()
         }
+        let migrations = DocumentMigrations([DocumentMigration("a", to: 1) { _, _ in }])
+        await expect(.unauthenticated) {
+            let storage = adapter(":batchGet").migrating(migrations)
+            _ = try await storage.commit([WriteBatch([.delete(paths[0])])])[0].get()
+        }
         let results = try await adapter(":commit").commit(
             paths.prefix(2).map { WriteBatch([.delete($0)]) }
         )

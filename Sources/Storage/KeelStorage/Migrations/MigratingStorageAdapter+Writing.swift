@@ -8,10 +8,15 @@ extension MigratingStorageAdapter {
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         guard batches.contains(where: hasHistory) else { return try await upstream.commit(batches) }
         var results: [Result<CommitReceipt, StorageError>] = []
+        // Another user must not store what this one has read.
+        let context = StorageContext.current.repeated()
         // One at a time, because each is prepared on the result of the batches before it.
         for batch in batches {
             do throws(StorageError) {
-                results.append(try await commit(batch))
+                let result = try await context.perform { () async throws(StorageError) in
+                    try await commit(batch)
+                }
+                results.append(result)
             } catch {
                 // As a result, it would look like the store's judgement of the batch.
                 guard batches.count > 1 else { throw error }
