@@ -33,7 +33,7 @@ struct CommitGroup {
     private(set) var changeCount = 0
     private var writes: GroupWrites
     private var hasWrites = false
-    /// Whether the store has what a batch writes, by this group or by an earlier one.
+    /// Whether the store has what a successful batch writes, by this group or by an earlier one.
     private var hasSuccesses = false
     private var coverage: [Int64: [StoredIndex]] = [:]
 
@@ -328,7 +328,7 @@ struct CommitGroup {
             statements.append(tail.update(of: store.number))
         }
         if changeCount > 0 { statements.append(ChangeWatch.announcement(of: store.number)) }
-        // Without writes too: no standby may have confirmed the commit that they repeat. One that confirms the lock of
+        // Without writes too: the commit that a batch repeats may be unconfirmed. A standby that confirms the lock of
         // the tail, which comes later in the server's log, has that commit.
         statements.append(DatabaseStatement("COMMIT"))
         var isUnconfirmed = false
