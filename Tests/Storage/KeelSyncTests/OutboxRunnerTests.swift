@@ -345,8 +345,7 @@ struct OutboxRunnerTests {
         try await first.enqueue(.note("b"))
         try await running(first, slow) { [wall] () async throws in
             try await waitUntil { !slow.deliveries.isEmpty }
-            // The runner and the time limit of "a".
-            await wall.limits.waitForSleepers(2)
+            await wall.limits.waitForSleepers()
             let other = RecordingServer()
             #expect(try await second.flush(sending: other) == false)
             #expect(other.deliveries.isEmpty)
