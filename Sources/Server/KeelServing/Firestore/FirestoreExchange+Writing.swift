@@ -108,10 +108,13 @@ extension FirestoreExchange {
         switch write.operation {
         case .set(let body, _): return body
         case .update(let changes):
-            var fields = DocumentFields()
+            var values: [(path: FieldPath, value: DocumentValue?)] = []
             for change in changes {
-                if case .set(let value) = change.action { fields[change.field] = value }
+                guard case .set(let value) = change.action else { continue }
+                values.append((path: change.field, value: value))
             }
+            var fields = DocumentFields()
+            fields.apply(values)
             return DocumentBody(fields)
         case .delete, .verify: return DocumentBody(DocumentFields())
         case .replicate(let document): return document.body

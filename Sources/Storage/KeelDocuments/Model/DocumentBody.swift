@@ -143,19 +143,13 @@ public struct DocumentBody: Sendable, Hashable {
 
     package func selecting(_ paths: [FieldPath]) -> DocumentBody {
         var selected = DocumentFields()
-        // Each of many paths would take a pass over the body and, out of order, move the fields behind it.
+        // Each of many paths would take a pass over the body.
         if paths.count > 20, let fields = try? self.fields() {
-            var found: [(path: FieldPath, value: DocumentValue)] = []
+            var found: [(path: FieldPath, value: DocumentValue?)] = []
             for path in paths where !path.isDocumentID {
                 if let value = fields[path] { found.append((path: path, value: value)) }
             }
-            found.sort { one, other in
-                one.path.names.lexicographicallyPrecedes(
-                    other.path.names,
-                    by: DocumentFields.precedes
-                )
-            }
-            for (path, value) in found { selected[path] = value }
+            selected.apply(found)
         } else {
             for path in paths where !path.isDocumentID {
                 if let value = value(at: path) { selected[path] = value }

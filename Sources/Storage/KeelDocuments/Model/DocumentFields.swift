@@ -32,6 +32,7 @@ public struct DocumentFields: Sendable, Hashable {
         let pairs = Array(pairs)
         // Inserted into many, each field would move those behind it. The sort is stable.
         let ordered = pairs.count > 100 ? pairs.sorted { Self.precedes($0.0, $1.0) } : pairs
+        sorted.reserveCapacity(pairs.count)
         for (name, value) in ordered { self[name] = value }
     }
 
@@ -86,6 +87,48 @@ public struct DocumentFields: Sendable, Hashable {
             inner?[names.dropFirst()] = newValue
             self[name] = inner.map(DocumentValue.map)
         }
+    }
+
+    /// Sets or removes the values at many paths in one pass; set alone, each would move the fields behind it.
+    ///
+    /// If one of the paths contains others, these are ignored.
+    package mutating func apply(_ changes: [(path: FieldPath, value: DocumentValue?)]) {
+        let ordered = changes.sorted { one, other in
+            one.path.names.lexicographicallyPrecedes(other.path.names, by: Self.precedes)
+        }
+        apply(ordered.drop { $0.path.names.isEmpty }, at: 0)
+    }
+
+    private mutating func apply(
+        _ changes: ArraySlice<(path: FieldPath, value: DocumentValue?)>,
+        at level: Int
+    ) {
+        var result: [Field] = []
+        result.reserveCapacity(sorted.count + changes.count)
+        var position = 0
+        var rest = changes
+        while let first = rest.first {
+            let name = first.path.names[level]
+            let group = rest.prefix { StoredName.same($0.path.names[level], name) }
+            rest = rest.dropFirst(group.count)
+            while position < sorted.count, Self.precedes(sorted[position].name, name) {
+                result.append(sorted[position])
+                position += 1
+            }
+            var value = first.value
+            if first.path.names.count > level + 1 {
+                value = self[name]
+                if value?.mapValue != nil || group.contains(where: { $0.value != nil }) {
+                    var inner = value?.mapValue ?? DocumentFields()
+                    inner.apply(group, at: level + 1)
+                    value = DocumentValue.map(inner)
+                }
+            }
+            if holds(name, at: position) { position += 1 }
+            if let value { result.append(Field(name, value)) }
+        }
+        result += sorted[position...]
+        sorted = result
     }
 
     /// The names of all fields.

@@ -8,6 +8,20 @@ extension StorageEvaluator {
         at commit: Commit
     ) -> [DocumentValue] {
         var results: [DocumentValue] = []
+        var changes = changes[...]
+        // Only transforms build on each other, and they come last.
+        if changes.count > 100 {
+            var many: [(path: FieldPath, value: DocumentValue?)] = []
+            loop: for change in changes {
+                switch change.action {
+                case .set(let value): many.append((path: change.field, value: value))
+                case .remove: many.append((path: change.field, value: .none))
+                case .transform: break loop
+                }
+            }
+            fields.apply(many)
+            changes = changes.dropFirst(many.count)
+        }
         for change in changes {
             switch change.action {
             case .set(let value): fields[change.field] = value

@@ -1,0 +1,64 @@
+import KeelStorageAdapting
+import Testing
+
+/// With work for each pair of fields, the first test would reach the time limit.
+@Suite("Updates of many fields", .timeLimit(.minutes(5)))
+struct ManyChangesTests {
+    private static let commit = StorageEvaluator.Commit(
+        time: Timestamp(microseconds: 2),
+        revision: 2
+    )
+
+    @Test("Many fields can be set and removed in one update")
+    func many() {
+        let names = (0..<600_000).map { "\(1_000_000 + $0)" }
+        var (before, after): ([(String, DocumentValue)], [(String, DocumentValue)]) = ([], [])
+        var changes: [FieldChange] = []
+        for (index, name) in names.enumerated() {
+            let field = FieldPath(names: [name])
+            if index % 2 == 0 { before.append((name, 0)) }
+            switch index % 4 {
+            case 0: after.append((name, 0))
+            case 2: changes.append(FieldChange(field, .remove))
+            default:
+                changes.append(FieldChange(field, .set(1)))
+                after.append((name, 1))
+            }
+        }
+        var fields = DocumentFields(before)
+        _ = StorageEvaluator.apply(changes, to: &fields, at: Self.commit)
+        #expect(fields == DocumentFields(after))
+    }
+
+    @Test("An update of many fields has the effect of one for each of them")
+    func oneByOne() {
+        let start: DocumentFields = [
+            "map": ["kept": 1, "set": 1, "gone": 1], "text": "a", "replaced": "b", "gone": 1,
+            "n": 1,
+        ]
+        var changes: [FieldChange] = []
+        for number in 0..<150 {
+            changes.append(FieldChange(FieldPath(names: ["f\(number)"]), .set(1)))
+        }
+        changes += [
+            FieldChange("gone", .remove), FieldChange("map.set", .set(2)),
+            FieldChange("map.gone", .remove), FieldChange("map.inner.new", .set(3)),
+            FieldChange("map.inner.missing", .remove), FieldChange("missing.gone", .remove),
+            FieldChange("text.gone", .remove), FieldChange("replaced.gone", .remove),
+            FieldChange("replaced.new", .set(4)), FieldChange("n", .transform(.increment(1))),
+            FieldChange("n", .transform(.increment(2))),
+            FieldChange("f1", .transform(.increment(1))),
+        ]
+        var together = start
+        let results = StorageEvaluator.apply(changes, to: &together, at: Self.commit)
+        #expect(results == [2, 4, 2])
+        var alone = start
+        for change in changes {
+            _ = StorageEvaluator.apply([change], to: &alone, at: Self.commit)
+        }
+        #expect(together == alone)
+        #expect(together["map"] == ["kept": 1, "set": 2, "inner": ["new": 3]])
+        #expect(together["text"] == "a")
+        #expect(together["replaced"] == ["new": 4])
+    }
+}
