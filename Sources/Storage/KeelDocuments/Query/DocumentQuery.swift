@@ -191,7 +191,8 @@ extension DocumentQuery {
     ///
     /// A word is a run of letters and digits, without case and accents. A word that ends in `*` matches every word that
     /// begins with it. If no ``SearchDefinition`` has all of the fields, a call throws
-    /// ``StorageError/Code/indexRequired``.
+    /// ``StorageError/Code/indexRequired``. If the text has no word or more than 100, it throws
+    /// ``StorageError/Code/invalidArgument``.
     public func matching(_ text: String, in fields: FieldPath...) -> DocumentQuery {
         with { $0.search = TextSearch(text, in: fields.isEmpty ? nil : fields) }
     }

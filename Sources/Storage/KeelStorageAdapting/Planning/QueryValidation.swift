@@ -27,7 +27,8 @@ package enum QueryValidation {
     package static func checked(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
         try checkScope(query)
         let comparisons = query.filter?.comparisons ?? []
-        let count = comparisons.count + query.orders.count
+        // With the implied orders, which a client names in its requests for further pages.
+        let count = comparisons.count + query.completeOrders.count
         guard count <= mostConditions else {
             throw invalid(
                 "the query has \(count) conditions and orders; the maximum is \(mostConditions)"

@@ -13,12 +13,13 @@ struct QueryValidationTests {
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test("A query has up to 1,000 conditions and orders")
+    @Test("A query has up to 1,000 conditions and orders, counting the implied orders")
     func manyConditions() throws {
         let condition = DocumentFilter.field("a", .equal, 1)
-        let filter = DocumentFilter.and([DocumentFilter](repeating: condition, count: 999))
+        let filter = DocumentFilter.and([DocumentFilter](repeating: condition, count: 998))
         let query = DocumentQuery("notes").where(filter).order(by: "b")
         _ = try QueryValidation.checked(query)
+        _ = try QueryValidation.checked(query.withCompleteOrders)
         let error = #expect(throws: StorageError.self) {
             try QueryValidation.checked(query.order(by: "c"))
         }
