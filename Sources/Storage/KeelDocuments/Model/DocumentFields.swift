@@ -89,10 +89,14 @@ public struct DocumentFields: Sendable, Hashable {
         }
     }
 
-    /// Sets or removes the values at many paths in one pass; set alone, each would move the fields behind it.
+    /// Sets or removes the values at paths, of which none may contain another, unless it has the value there, too.
     ///
-    /// If one of the paths contains others, these are ignored.
+    /// Many are applied in one pass: alone, each would move the fields behind it.
     package mutating func apply(_ changes: [(path: FieldPath, value: DocumentValue?)]) {
+        guard changes.count > 100 else {
+            for (path, value) in changes { self[path] = value }
+            return
+        }
         let ordered = changes.sorted { one, other in
             one.path.names.lexicographicallyPrecedes(other.path.names, by: Self.precedes)
         }

@@ -49,19 +49,21 @@ extension FirestoreEncoding {
                 "currentDocument": condition,
             ])
         case .update(let changes):
-            var fields = DocumentFields()
+            var values: [(path: FieldPath, value: DocumentValue?)] = []
             var mask: [FieldPath] = []
             var transforms: [FieldTransform] = []
             for change in changes {
                 switch change.action {
                 case .set(let value):
-                    fields[change.field] = value
+                    values.append((path: change.field, value: value))
                     mask.append(change.field)
                 case .remove: mask.append(change.field)
                 case .transform(let operation):
                     transforms.append(FieldTransform(change.field, operation))
                 }
             }
+            var fields = DocumentFields()
+            fields.apply(values)
             return .members([
                 "update": ["name": name, "fields": self.fields(fields)],
                 "updateMask": [
