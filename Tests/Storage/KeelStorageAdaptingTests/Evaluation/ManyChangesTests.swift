@@ -1,7 +1,7 @@
 import KeelStorageAdapting
 import Testing
 
-/// With work for each pair of fields, the first test would reach the time limit.
+/// With work for each pair of fields, or of a transform and an element, the first tests would reach the time limit.
 @Suite("Updates of many fields", .timeLimit(.minutes(5)))
 struct ManyChangesTests {
     private static let commit = StorageEvaluator.Commit(
@@ -28,6 +28,54 @@ struct ManyChangesTests {
         var fields = DocumentFields(before)
         _ = StorageEvaluator.apply(changes, to: &fields, at: Self.commit)
         #expect(fields == DocumentFields(after))
+    }
+
+    @Test("A large array can be transformed many times in one update")
+    func manyTransforms() {
+        let stored = (Int64(0)..<100_000).map { DocumentValue.integer($0) }
+        var fields: DocumentFields = ["list": .array(stored)]
+        var changes: [FieldChange] = []
+        for number in Int64(0)..<10_000 {
+            changes.append(FieldChange("list", .transform(.arrayUnion([.integer(-1 - number)]))))
+            changes.append(FieldChange("list", .transform(.arrayRemove([.integer(number)]))))
+        }
+        let results = StorageEvaluator.apply(changes, to: &fields, at: Self.commit)
+        #expect(results.count == changes.count)
+        let kept = stored.dropFirst(10_000)
+        let added = (Int64(1)...10_000).map { DocumentValue.integer(-$0) }
+        #expect(fields["list"] == .array(Array(kept) + added))
+    }
+
+    @Test("Transforms of one array build on each other")
+    func transforms() {
+        let start: DocumentFields = ["list": [1, 2, .double(1), 2], "n": 5]
+        let changes: [FieldChange] = [
+            FieldChange("list", .transform(.arrayUnion([2, 3]))),
+            FieldChange("map.list", .transform(.arrayRemove([1]))),
+            FieldChange("list", .transform(.arrayRemove([1]))),
+            FieldChange("n", .transform(.arrayUnion(["a"]))),
+            FieldChange("list", .transform(.arrayUnion([1, .double(3)]))),
+            FieldChange("n", .transform(.increment(2))),
+            FieldChange("map.n", .transform(.increment(4))),
+            FieldChange("list", .transform(.arrayRemove([3, 7]))),
+            FieldChange("text", .transform(.arrayUnion(["a"]))),
+            FieldChange("text", .transform(.maximum(6))),
+            FieldChange("text", .transform(.arrayUnion(["b"]))),
+        ]
+        var together = start
+        let results = StorageEvaluator.apply(changes, to: &together, at: Self.commit)
+        #expect(
+            results == [.null, .null, .null, .null, .null, 2, 4, .null, .null, 6, .null]
+        )
+        #expect(together["list"] == [2, 2, 1])
+        #expect(together["map"] == ["list": [], "n": 4])
+        #expect(together["n"] == 2)
+        #expect(together["text"] == ["b"])
+        var alone = start
+        for change in changes {
+            _ = StorageEvaluator.apply([change], to: &alone, at: Self.commit)
+        }
+        #expect(together == alone)
     }
 
     @Test("An update of many fields has the effect of one for each of them")
