@@ -99,10 +99,11 @@ extension StorageServer {
         /// its own.
         public var maximumTransactions = 10_000
 
-        /// The maximum number of reads that are recorded for a transaction; 10,000 by default.
+        /// The maximum number of reads of a transaction; 10,000 by default.
         ///
         /// Each document, and each query in addition to its documents, is a read. With more, the transaction ends, and
-        /// the request fails with `INVALID_ARGUMENT`.
+        /// the request fails with `INVALID_ARGUMENT`. So does a commit that names more reads itself, as those of Keel's
+        /// clients do; the documents that its queries found are not counted.
         public var maximumReadsPerTransaction = 10_000
 
         /// The maximum number of recorded reads of all transactions together; 1,000,000 by default.

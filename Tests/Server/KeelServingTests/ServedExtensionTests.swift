@@ -179,6 +179,31 @@ struct ServedExtensionTests {
         #expect(bad.error == "ABORTED")
     }
 
+    @Test("The reads included in a commit are limited, except for what its queries found")
+    func countOfReads() async throws {
+        let served = Served { $0.maximumReadsPerTransaction = 3 }
+        var found: [String] = []
+        for n in 0..<4 {
+            try await served.set("a/\(n)", n: n)
+            let document = try await served.send(.get, "/a/\(n)", extended: true)
+            let revision = try #require(document.json["keel"]?["revision"]?.text)
+            found.append(#"{"name":"\#(Served.name("a/\(n)"))","revision":"\#(revision)"}"#)
+        }
+        let all = found.joined(separator: ",")
+        let read = #"{"parent":"\#(Served.database)/documents",\#(query),"found":[\#(all)]}"#
+        for (documents, queries) in [(0, 3), (3, 0), (2, 1), (4, 0), (0, 4), (2, 2)] {
+            let reads = #"""
+                {"documents":[\#(found.prefix(documents).joined(separator: ","))],
+                 "queries":[\#([String](repeating: read, count: queries).joined(separator: ","))]}
+                """#
+            let body = #"{"writes":[\#(Served.write("b/1", n: 1))],"keel":{"reads":\#(reads)}}"#
+            let answer = try await served.send(.post, ":commit", body, extended: true)
+            let isAccepted = documents + queries <= 3
+            #expect(answer.status == (isAccepted ? 200 : 400))
+            #expect(answer.reason == (isAccepted ? nil : "tooLarge"))
+        }
+    }
+
     @Test("The queries included in a commit obey the rules of queries")
     func queriesOfReads() async throws {
         let equal = #""field":{"fieldPath":"n"},"op":"EQUAL","value":{"integerValue":"1"}"#

@@ -7,6 +7,7 @@ extension FirestoreExchange {
     func commit() async throws(StorageError) -> [UInt8] {
         try checkDatabase()
         let batch = try decoding.batch(body)
+        if let reads = batch.reads { try transactions.checkSize(of: reads) }
         try WriteRules.check(batch, reserved, for: adapter.capabilities)
         guard let token = try token(of: body) else {
             return encoding.receipt(try await receipt(of: batch)).bytes

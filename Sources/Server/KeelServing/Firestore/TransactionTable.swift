@@ -99,9 +99,25 @@ struct TransactionTable: Sendable {
     }
 
     private func checkSize(of transaction: OpenTransaction) throws(StorageError) {
+        try check(readCount: transaction.readCount)
+    }
+
+    /// Checks the number of the reads that a commit names.
+    ///
+    /// The documents that its queries found are not counted: they are not recorded, and the commit only compares them.
+    ///
+    /// - Throws: `StorageError/Code/tooLarge` if there are too many.
+    func checkSize(of reads: TransactionReads) throws(StorageError) {
+        try check(readCount: reads.documents.count + reads.queries.count)
+    }
+
+    private func check(readCount: Int) throws(StorageError) {
         let most = configuration.maximumReadsPerTransaction
-        guard transaction.readCount > most else { return }
-        throw StorageError(.tooLarge, "a transaction has read more than \(most) documents")
+        guard readCount > most else { return }
+        throw StorageError(
+            .tooLarge,
+            "a transaction has more than \(most) reads; read less in one transaction"
+        )
     }
 
     /// Starts the commit of a transaction, and returns the transaction as it was.
