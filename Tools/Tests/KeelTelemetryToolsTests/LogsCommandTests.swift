@@ -167,9 +167,9 @@ struct LogsCommandTests {
         let descriptor = open(try scratch.pipe("pipe").path, O_RDWR | O_CLOEXEC)
         try #require(descriptor >= 0)
         defer { close(descriptor) }
-        // F_SETPIPE_SZ, which rounds up to a page.
-        let capacity = fcntl(descriptor, 1031, 4096)
-        try #require(capacity > 0)
+        // F_SETPIPE_SZ. A pipe of two pages is full once the second has bytes.
+        let page = Int32(getpagesize())
+        try #require(fcntl(descriptor, 1031, 2 * page) == 2 * page)
         let long = try RotatingLogFile(at: scratch.file("long.log"), LogFileConfiguration())
         log(0..<1, to: long)
         // The tests themselves may block the signal.
@@ -185,7 +185,7 @@ struct LogsCommandTests {
         }
         try await waitForBytes(1)
         log(1..<1000, to: long)
-        try await waitForBytes(capacity - 512)
+        try await waitForBytes(page + 1)
         followed.terminate()
         try await waitUntil { !followed.isRunning }
         #expect(followed.wait().code == 0)
