@@ -477,31 +477,5 @@ struct FaultTests {
         for adapter in [first, adapter] { await adapter.close() }
         await owner.close()
     }
-
-    @Test("A repeated commit succeeds only once a standby has the first one")
-    func repeatsUnconfirmedCommits() async throws {
-        let server = try await PostgreSQLServer(options: ["synchronous_standby_names=nobody"])
-        defer { server.stop() }
-        let local = server.url("keel", "?options=-c%20synchronous_commit%3Dlocal")
-        let first = try await PostgreSQLStorageAdapter(at: .url(local))
-        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
-        // The second commit finds the receipt of the first one, the third one its document.
-        for id in ["first", "first", nil] {
-            let cancellation = Task {
-                let cancel = """
-                    SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity
-                    WHERE wait_event = 'SyncRep'
-                    """
-                while !Task.isCancelled, try await server.run(cancel) == 0 {}
-            }
-            let error = await expectError(StorageError.self, .unavailable) {
-                try await adapter.commit([WriteBatch(id: id, batch("1").writes)])[0].get()
-            }
-            #expect(error?.effect == .unknown)
-            cancellation.cancel()
-            _ = try? await cancellation.value
-        }
-        for adapter in [first, adapter] { await adapter.close() }
-    }
 }
 #endif
