@@ -280,7 +280,7 @@ struct EntityRepositoryTests {
     }
 
     @Test(
-        "A source of another kind is changed after the request is in the outbox, also if the task is canceled"
+        "A source of another kind is changed after the request is in the outbox, even if the task is canceled"
     )
     func usesOtherSources() async throws {
         let local = GatedSource()

@@ -67,7 +67,7 @@ struct FailedListTests {
         #expect(!FileManager.default.fileExists(atPath: second))
     }
 
-    @Test("A file that has failed is named also if the list fails after it")
+    @Test("A failed file is named even if the list fails after it")
     func failsTwice() async throws {
         let scratch = try Scratch()
         let missing = FilePlace.bucket(name: "bucket", key: "missing")

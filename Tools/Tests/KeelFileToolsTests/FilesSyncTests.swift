@@ -236,7 +236,7 @@ struct FilesSyncTests: MotoTests {
         #expect(!FileManager.default.fileExists(atPath: outside.appending(path: "x").path))
     }
 
-    @Test("What is skipped is reported also if a file fails")
+    @Test("Skipped entries are reported even if a file fails")
     func skippedBesideFailure() throws {
         let folder = try tree("a", ["link/x": "x", "y": "y"])
         #expect(try keel("sync", folder.path, root).code == 0)

@@ -151,7 +151,7 @@ struct LogsCommandTests {
         #expect(followed.wait().code == 0)
     }
 
-    @Test("tail of several logs shows the last records, also if they are in rotated files")
+    @Test("tail of several logs shows the last records, even if they are in rotated files")
     func tailOfSeveral() throws {
         let old = try RotatingLogFile(at: scratch.file("old.log"), LogFileConfiguration())
         log(0..<50, to: old)
