@@ -345,7 +345,6 @@ struct OutboxRunnerTests {
         try await first.enqueue(.note("b"))
         try await running(first, slow) { [wall] () async throws in
             try await waitUntil { !slow.deliveries.isEmpty }
-            await wall.limits.waitForSleepers()
             let other = RecordingServer()
             #expect(try await second.flush(sending: other) == false)
             #expect(other.deliveries.isEmpty)
