@@ -15,12 +15,14 @@ import Testing
 struct KillTests {
     /// The number of kills, which `KEEL_KILLS` overrides.
     private static let killCount = TestLength.count("KEEL_KILLS", 6, thorough: 12)
+    /// The number of parts of the file, of 5 MiB but for the last.
+    private static let partCount = 7
 
     @Test("Uploads continue after kill -9 at random moments, and the file is identical")
     func kills() async throws {
         let peer = try S3Peer.shared(.rclone)
         let scratch = try TemporaryFolder()
-        let bytes = sampleBytes(5, count: (32 << 20) + 11)
+        let bytes = sampleBytes(5, count: (Self.partCount - 1) * (5 << 20) + 11)
         let file = scratch.path + "/source"
         try Data(bytes).write(to: URL(fileURLWithPath: file))
         let (notes, folder) = (scratch.path + "/notes", freshFolder())
@@ -31,7 +33,14 @@ struct KillTests {
             switch try await life(arguments, peer, waitsForUpload: killed.isMultiple(of: 2)) {
             case .killed:
                 killed += 1
-                if Self.hasUpload(notes) { interrupted += 1 }
+                guard let record = Self.record(in: notes) else { break }
+                interrupted += 1
+                // The killed process may have requested the end of the upload. If the next one does so too, at the
+                // same time, rclone deletes the file.
+                if try Self.recordedPartCount(record) == Self.partCount {
+                    try FileManager.default.removeItem(atPath: record)
+                    ended += 1
+                }
             case .unclear: break
             case .ended:
                 let files = FileStore(try peer.adapter(.root))
@@ -74,10 +83,15 @@ struct KillTests {
         case unclear
     }
 
-    /// Whether a folder has the record of an upload.
-    private static func hasUpload(_ notes: String) -> Bool {
+    /// Returns the path of the record of an upload in a folder.
+    private static func record(in notes: String) -> String? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: notes)) ?? []
-        return names.contains { $0.hasSuffix(".upload") }
+        return names.first { $0.hasSuffix(".upload") }.map { notes + "/" + $0 }
+    }
+
+    /// Returns the number of parts in a record: its lines but the first.
+    private static func recordedPartCount(_ record: String) throws -> Int {
+        try Data(contentsOf: URL(filePath: record)).count { $0 == UInt8(ascii: "\n") } - 1
     }
 
     /// Runs a process that writes the file until it ends or is killed.
@@ -104,7 +118,7 @@ struct KillTests {
         if waitsForUpload {
             let notes = arguments[4]
             try await waitUntil(within: .seconds(600)) {
-                !process.isRunning || Self.hasUpload(notes)
+                !process.isRunning || Self.record(in: notes) != nil
             }
         }
         // Real time for a real process, so that the moment is arbitrary.

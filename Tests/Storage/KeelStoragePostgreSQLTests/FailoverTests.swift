@@ -370,7 +370,7 @@ struct FailoverTests {
                     SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity
                     WHERE wait_event = 'SyncRep'
                     """
-                try await waitUntil { try await server.run(cancel) > 0 }
+                try await waitUntil { try await server.run(cancel) ?? 0 > 0 }
             }
             let error = await expectError(StorageError.self, .unavailable) {
                 try await adapter.commit([WriteBatch(id: id, batch("notes/1").writes)])[0].get()
