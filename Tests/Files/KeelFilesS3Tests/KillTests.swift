@@ -72,7 +72,7 @@ struct KillTests {
         // Kills before or after the upload would prove nothing.
         #expect(interrupted >= Self.killCount / 3)
         print(
-            "\(killed) kills, \(interrupted) of them in an upload, \(ended) files whole before the end"
+            "\(killed) kills, \(interrupted) of them in an upload, \(ended) files before the last"
         )
     }
 
