@@ -128,7 +128,7 @@ struct HTTP2Tests {
                 try await client.stream { inbound, outbound in
                     try await outbound.write(HTTP2Client.head(.post, "/forever"))
                     guard case .head? = try await inbound.next() else {
-                        Issue.record("There is no response.")
+                        Issue.record("The server did not respond.")
                         return
                     }
                 }
@@ -180,7 +180,7 @@ struct HTTP2Tests {
                 let read = try await client.stream { inbound, outbound in
                     try await outbound.write(HTTP2Client.head(.post, "/count", fields))
                     guard case .head(let head)? = try await inbound.next() else {
-                        Issue.record("There is no response.")
+                        Issue.record("The server did not respond.")
                         return ""
                     }
                     #expect(head.status == .continue)
@@ -192,7 +192,7 @@ struct HTTP2Tests {
                 let refused = try await client.stream { inbound, outbound in
                     try await outbound.write(HTTP2Client.head(.post, "/early", fields))
                     guard case .head(let head)? = try await inbound.next() else {
-                        Issue.record("There is no response.")
+                        Issue.record("The server did not respond.")
                         return ""
                     }
                     #expect(head.status == .contentTooLarge)
